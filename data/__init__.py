@@ -1,0 +1,1 @@
+"""Settings that ship with the project; installed as `fresh_assets.data`."""

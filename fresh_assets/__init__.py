@@ -1,0 +1,1 @@
+"""Keep a benchmark of current facts alive: Dagster assets in DuckDB."""

@@ -1,0 +1,62 @@
+"""Settings from the environment (`FRESH_ASSETS_*`). Nothing else reads the environment."""
+
+import importlib.resources
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Where run outputs live and the thresholds of checks. Building it touches no file."""
+
+    model_config = SettingsConfigDict(env_prefix="FRESH_ASSETS_", extra="ignore", frozen=True)
+
+    home: Annotated[Path, Field(description="folder of all run outputs")] = Path("data")
+    systems_file: Annotated[Path | None, Field(description="systems under test (TOML)")] = None
+    upstream: Annotated[
+        str, Field(description="version index: README (path or URL) or history CSV")
+    ] = ""
+    engine: Annotated[
+        Literal["corpus", "recorded"], Field(description="search engine of new snapshots")
+    ] = "corpus"
+    evidence_per_question: Annotated[int, Field(ge=1, le=100)] = 10
+    lock_timeout: Annotated[float, Field(gt=0, description="seconds to wait for the writer")] = 120
+    keep_snapshots: Annotated[int, Field(ge=1, description="published files to keep")] = 8
+    max_unrated: Annotated[
+        float, Field(ge=0, le=1, description="share of unrated answers that blocks publishing")
+    ] = 0.5
+
+    @property
+    def warehouse_file(self) -> Path:
+        """The live DuckDB file: only the platform opens it."""
+        return self.home / "warehouse.duckdb"
+
+    @property
+    def archive_file(self) -> Path:
+        """Raw imports and search payloads (SQLite)."""
+        return self.home / "archive.sqlite"
+
+    @property
+    def corpus_file(self) -> Path:
+        """Dated documents of the local search engine (JSON lines)."""
+        return self.home / "corpus.jsonl"
+
+    @property
+    def published(self) -> Path:
+        """Folder of the read-only files for analysts."""
+        return self.home / "published"
+
+    @property
+    def dagster_home(self) -> Path:
+        """Dagster's own run and event storage."""
+        return self.home / "dagster"
+
+    @property
+    def systems_toml(self) -> str:
+        """Text of the systems file: the configured one, else the one shipped with the package."""
+        if self.systems_file:
+            return self.systems_file.read_text(encoding="utf-8")
+        shipped = importlib.resources.files("fresh_assets.data") / "systems.toml"
+        return shipped.read_text(encoding="utf-8")

@@ -1,0 +1,163 @@
+CREATE SCHEMA IF NOT EXISTS freshqa;
+
+CREATE TABLE freshqa.version_index (
+    position INTEGER NOT NULL PRIMARY KEY CHECK (position >= 0),
+    version DATE,
+    label VARCHAR NOT NULL,
+    sheet_id VARCHAR,
+    resource_key VARCHAR,
+    next_update DATE,
+    note VARCHAR,
+    problem VARCHAR,
+    run_id VARCHAR,
+    code_version VARCHAR,
+    CHECK ((version IS NULL) = (problem IS NOT NULL))
+);
+COMMENT ON TABLE freshqa.version_index IS 'Upstream list of versions, newest first, every entry kept.';
+COMMENT ON COLUMN freshqa.version_index.position IS 'Place in the list, from 0.';
+COMMENT ON COLUMN freshqa.version_index.version IS 'Date of the version; NULL where the entry could not be read.';
+COMMENT ON COLUMN freshqa.version_index.label IS 'Label as written upstream.';
+COMMENT ON COLUMN freshqa.version_index.sheet_id IS 'Google Sheets id.';
+COMMENT ON COLUMN freshqa.version_index.resource_key IS 'Key that the link needs, where it has one.';
+COMMENT ON COLUMN freshqa.version_index.next_update IS 'Announced date of the next version (newest entry only).';
+COMMENT ON COLUMN freshqa.version_index.note IS 'What was irregular and how it was resolved.';
+COMMENT ON COLUMN freshqa.version_index.problem IS 'Why the entry is no version; NULL where it is one.';
+COMMENT ON COLUMN freshqa.version_index.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN freshqa.version_index.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE freshqa.revisions (
+    version DATE NOT NULL,
+    revision INTEGER NOT NULL CHECK (revision >= 1),
+    sequence INTEGER NOT NULL UNIQUE CHECK (sequence >= 1),
+    origin VARCHAR NOT NULL CHECK (origin IN ('demo', 'import')),
+    file_name VARCHAR NOT NULL,
+    byte_hash VARCHAR NOT NULL,
+    row_hash VARCHAR NOT NULL,
+    row_count INTEGER NOT NULL CHECK (row_count > 0),
+    finding_count INTEGER NOT NULL CHECK (finding_count >= 0),
+    damage_accepted BOOLEAN NOT NULL,
+    imported_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (version, revision)
+);
+COMMENT ON TABLE freshqa.revisions IS 'One row an import; a version edited in place gets a further revision, all are kept.';
+COMMENT ON COLUMN freshqa.revisions.version IS 'Date of the version.';
+COMMENT ON COLUMN freshqa.revisions.revision IS 'Number within the version, from 1; the highest is current.';
+COMMENT ON COLUMN freshqa.revisions.sequence IS 'Order of imports over all versions; question keys are given in this order.';
+COMMENT ON COLUMN freshqa.revisions.origin IS 'demo: the bundled fictional world; import: a file given by a person.';
+COMMENT ON COLUMN freshqa.revisions.file_name IS 'Name of the imported file.';
+COMMENT ON COLUMN freshqa.revisions.byte_hash IS 'SHA-256 of the file; its bytes are in the archive under it.';
+COMMENT ON COLUMN freshqa.revisions.row_hash IS 'SHA-256 of the canonical rows; the same content in another format has the same hash.';
+COMMENT ON COLUMN freshqa.revisions.row_count IS 'Questions in the file.';
+COMMENT ON COLUMN freshqa.revisions.finding_count IS 'Irregular cells, see freshqa.findings.';
+COMMENT ON COLUMN freshqa.revisions.damage_accepted IS 'Imported although content was lost, because the person said so.';
+COMMENT ON COLUMN freshqa.revisions.imported_at IS 'Time of the import, UTC.';
+
+CREATE TABLE freshqa.findings (
+    version DATE NOT NULL,
+    revision INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    file_row INTEGER,
+    column_name VARCHAR,
+    kind VARCHAR NOT NULL,
+    action VARCHAR NOT NULL CHECK (action IN ('repaired', 'kept', 'damaged')),
+    cell_text VARCHAR,
+    PRIMARY KEY (version, revision, ordinal)
+);
+COMMENT ON TABLE freshqa.findings IS 'Irregular cells of an import and what was done with them.';
+COMMENT ON COLUMN freshqa.findings.version IS 'Date of the version.';
+COMMENT ON COLUMN freshqa.findings.revision IS 'Revision of the version.';
+COMMENT ON COLUMN freshqa.findings.ordinal IS 'Number of the finding within the import, from 0.';
+COMMENT ON COLUMN freshqa.findings.file_row IS 'Row of the file, from 1 as a spreadsheet counts; NULL: the whole file.';
+COMMENT ON COLUMN freshqa.findings.column_name IS 'Column; NULL: the whole row or file.';
+COMMENT ON COLUMN freshqa.findings.kind IS 'What is irregular, e.g. outer space, answer hole, Excel-rewritten answer.';
+COMMENT ON COLUMN freshqa.findings.action IS 'repaired: nothing lost; kept: as upstream has it; damaged: content was lost before the import.';
+COMMENT ON COLUMN freshqa.findings.cell_text IS 'The cell as found.';
+
+CREATE TABLE freshqa.questions (
+    version DATE NOT NULL,
+    revision INTEGER NOT NULL,
+    id INTEGER NOT NULL CHECK (id >= 0),
+    split VARCHAR NOT NULL CHECK (split IN ('TEST', 'DEV')),
+    question VARCHAR NOT NULL CHECK (length(question) > 0),
+    question_hash VARCHAR NOT NULL,
+    effective_year VARCHAR NOT NULL,
+    next_review VARCHAR NOT NULL,
+    review_date DATE,
+    false_premise BOOLEAN NOT NULL,
+    num_hops VARCHAR NOT NULL CHECK (num_hops IN ('one-hop', 'multi-hop')),
+    fact_type VARCHAR NOT NULL CHECK (
+        fact_type IN ('fast-changing', 'slow-changing', 'never-changing')
+    ),
+    sources VARCHAR[] NOT NULL,
+    answers VARCHAR[] NOT NULL CHECK (len(answers) > 0),
+    note VARCHAR,
+    run_id VARCHAR,
+    code_version VARCHAR,
+    PRIMARY KEY (version, revision, id)
+);
+COMMENT ON TABLE freshqa.questions IS 'Questions and ground truth of every revision of every version.';
+COMMENT ON COLUMN freshqa.questions.version IS 'Date of the version.';
+COMMENT ON COLUMN freshqa.questions.revision IS 'Revision of the version; freshqa.current_questions shows the newest.';
+COMMENT ON COLUMN freshqa.questions.id IS 'Row number upstream: for display only, it moves between versions.';
+COMMENT ON COLUMN freshqa.questions.split IS 'TEST (scored) or DEV.';
+COMMENT ON COLUMN freshqa.questions.question IS 'The question.';
+COMMENT ON COLUMN freshqa.questions.question_hash IS 'Hash of the normalised question text; joins freshqa.question_links.';
+COMMENT ON COLUMN freshqa.questions.effective_year IS 'Year the answer took effect, or ''before 2022''.';
+COMMENT ON COLUMN freshqa.questions.next_review IS 'When upstream looks at the answer again, as written (N/A is text).';
+COMMENT ON COLUMN freshqa.questions.review_date IS 'next_review as a date, where it is one.';
+COMMENT ON COLUMN freshqa.questions.false_premise IS 'The question assumes something untrue.';
+COMMENT ON COLUMN freshqa.questions.num_hops IS 'one-hop or multi-hop.';
+COMMENT ON COLUMN freshqa.questions.fact_type IS 'fast-, slow- or never-changing; filled for false premises too.';
+COMMENT ON COLUMN freshqa.questions.sources IS 'URLs of the ground truth; empty for N/A.';
+COMMENT ON COLUMN freshqa.questions.answers IS 'Acceptable answers in upstream order.';
+COMMENT ON COLUMN freshqa.questions.note IS 'Note of the maintainers.';
+COMMENT ON COLUMN freshqa.questions.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN freshqa.questions.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE freshqa.question_links (
+    question_hash VARCHAR NOT NULL PRIMARY KEY,
+    question_key VARCHAR NOT NULL,
+    question VARCHAR NOT NULL,
+    split VARCHAR NOT NULL,
+    method VARCHAR NOT NULL CHECK (method IN ('new', 'reworded')),
+    score DOUBLE CHECK (score BETWEEN 0 AND 100),
+    linked_from VARCHAR,
+    first_version DATE NOT NULL,
+    run_id VARCHAR,
+    code_version VARCHAR
+);
+COMMENT ON TABLE freshqa.question_links IS 'Identity: the question key of every wording. An unchanged text keeps its key by exact match.';
+COMMENT ON COLUMN freshqa.question_links.question_hash IS 'Hash of the normalised text of this wording.';
+COMMENT ON COLUMN freshqa.question_links.question_key IS 'Identity of the question over versions and rewordings.';
+COMMENT ON COLUMN freshqa.question_links.question IS 'The wording.';
+COMMENT ON COLUMN freshqa.question_links.split IS 'TEST or DEV.';
+COMMENT ON COLUMN freshqa.question_links.method IS 'new: its own question; reworded: matched to an earlier wording.';
+COMMENT ON COLUMN freshqa.question_links.score IS 'Similarity to the earlier wording, 0 to 100; NULL when new.';
+COMMENT ON COLUMN freshqa.question_links.linked_from IS 'question_hash of the earlier wording.';
+COMMENT ON COLUMN freshqa.question_links.first_version IS 'Version through which the wording became known (in order of import).';
+COMMENT ON COLUMN freshqa.question_links.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN freshqa.question_links.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE freshqa.changes (
+    version DATE NOT NULL,
+    previous_version DATE NOT NULL,
+    question_key VARCHAR NOT NULL,
+    field VARCHAR NOT NULL,
+    detail VARCHAR,
+    before VARCHAR,
+    after VARCHAR,
+    run_id VARCHAR,
+    code_version VARCHAR,
+    PRIMARY KEY (version, question_key, field),
+    CHECK (before IS DISTINCT FROM after)
+);
+COMMENT ON TABLE freshqa.changes IS 'Field-level difference of each version to the version before it.';
+COMMENT ON COLUMN freshqa.changes.version IS 'The later version.';
+COMMENT ON COLUMN freshqa.changes.previous_version IS 'The version dated next before it.';
+COMMENT ON COLUMN freshqa.changes.question_key IS 'Identity of the question.';
+COMMENT ON COLUMN freshqa.changes.field IS 'Column of freshqa.questions; presence: the question was added or removed.';
+COMMENT ON COLUMN freshqa.changes.detail IS 'presence: added, removed. question: reworded. answers: aliases (first answer kept), first answer, replaced (nothing in common).';
+COMMENT ON COLUMN freshqa.changes.before IS 'Earlier value as text; lists as JSON; NULL when added.';
+COMMENT ON COLUMN freshqa.changes.after IS 'Later value as text; lists as JSON; NULL when removed.';
+COMMENT ON COLUMN freshqa.changes.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN freshqa.changes.code_version IS 'Code version of the asset that wrote the row.';
