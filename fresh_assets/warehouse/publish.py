@@ -72,7 +72,7 @@ def is_published(warehouse: Warehouse, folder: Path) -> bool:
     with open_latest(folder) as con:
         published = con.execute("SELECT content_hash FROM _snapshot").fetchall()[0][0]
     with warehouse.reader() as con:
-        return bool(_content_hash(con, "warehouse") == published)
+        return bool(_content_hash(con) == published)
 
 
 def _copy(warehouse: Warehouse, folder: Path, run_id: str | None) -> Snapshot:
@@ -85,7 +85,7 @@ def _copy(warehouse: Warehouse, folder: Path, run_id: str | None) -> Snapshot:
         rows = _counts(con, "live")
         if _counts(con, "copy") != rows:
             raise PublishError(f"row counts of the copy differ from {warehouse.file}")
-        content = _content_hash(con, "copy")
+        content = _content_hash(con, "copy.")
         _describe(con, created, run_id, content, warehouse.declaration.version, rows)
         con.execute("CHECKPOINT copy")
         con.execute("DETACH copy")
@@ -107,9 +107,9 @@ def _counts(con: duckdb.DuckDBPyConnection, database: str) -> dict[str, int]:
     }
 
 
-def _content_hash(con: duckdb.DuckDBPyConnection, database: str) -> str:
+def _content_hash(con: duckdb.DuckDBPyConnection, database: str = "") -> str:
     slices = con.execute(
-        f'SELECT table_name, slice, content_hash FROM "{database}".meta.slices ORDER BY ALL'
+        f"SELECT table_name, slice, content_hash FROM {database}meta.slices ORDER BY ALL"
     ).fetchall()
     return hashlib.sha256(repr(slices).encode()).hexdigest()
 
