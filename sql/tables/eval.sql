@@ -76,3 +76,15 @@ COMMENT ON COLUMN eval.judgements.truth_hash IS 'Hash of the acceptable answers 
 COMMENT ON COLUMN eval.judgements.judge_hash IS 'Hash of the judge and its rules or prompt.';
 COMMENT ON COLUMN eval.judgements.run_id IS 'Dagster run that wrote the row.';
 COMMENT ON COLUMN eval.judgements.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE eval.systems (
+    system VARCHAR NOT NULL PRIMARY KEY,
+    method VARCHAR NOT NULL,
+    engine VARCHAR,
+    system_hash VARCHAR NOT NULL
+);
+COMMENT ON TABLE eval.systems IS 'Systems under test as configured.';
+COMMENT ON COLUMN eval.systems.system IS 'Name of the system.';
+COMMENT ON COLUMN eval.systems.method IS 'How it is asked.';
+COMMENT ON COLUMN eval.systems.engine IS 'Search engine whose evidence it reads; NULL: the only one of the week.';
+COMMENT ON COLUMN eval.systems.system_hash IS 'Hash of the configuration; stored with every answer.';

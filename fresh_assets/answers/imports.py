@@ -1,0 +1,119 @@
+"""Take answers recorded elsewhere: CSV, JSON lines or XLSX with a question (or id) and an answer."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+import duckdb
+import polars as pl
+import python_calamine
+
+from fresh_assets.benchmark.identity import question_hash
+from fresh_assets.errors import BadInputError, UserError
+from fresh_assets.warehouse.archive import sha256
+
+TABLE = "eval.recorded_answers"
+QUESTION_NAMES = ("question_key", "question", "id")
+ANSWER_NAMES = ("answer", "model_response", "response", "model_answer")
+MAX_HEADER_ROW = 20
+Record = Mapping[str, Any]
+
+
+def read_answers(content: bytes, file_name: str) -> list[tuple[str, str, str]]:
+    """(place, question column value, answer) of every row; see `match_answers`.
+
+    The header is found among the first rows, so that the upstream evaluation sheet works as it is.
+    """
+    records = list(_records(content, file_name))
+    if not records:
+        raise BadInputError(file_name, "no answers in it", "Give a header and at least one row")
+    columns = list(records[0][1])
+    answer = next((name for name in ANSWER_NAMES if name in columns), None)
+    question = next((name for name in QUESTION_NAMES if name in columns), None)
+    if not answer or not question:
+        raise BadInputError(
+            file_name,
+            f"columns are {', '.join(columns) or 'missing'}",
+            f"It needs one of {', '.join(QUESTION_NAMES)} and one of {', '.join(ANSWER_NAMES)}",
+        )
+    return [
+        (f"{place}|{question}", _text(record.get(question)), _text(record.get(answer)))
+        for place, record in records
+    ]
+
+
+def match_answers(
+    con: duckdb.DuckDBPyConnection, content: bytes, file_name: str, version: date
+) -> pl.DataFrame:
+    """Content rows of eval.recorded_answers (without week and system) for questions of `version`.
+
+    Questions are found by key, text or upstream id. Raises BadInputError for an unknown or
+    repeated question, naming its row.
+    """
+    known = con.execute(
+        "SELECT question_key, question_hash, id FROM freshqa.current_questions WHERE version = ?",
+        [version],
+    ).fetchall()
+    if not known:
+        raise UserError(f"version {version} is not imported: `fresh-assets import-version` first")
+    lookup = {
+        "question_key": {key: key for key, _, _ in known},
+        "question": {hash_: key for key, hash_, _ in known},
+        "id": {str(id_): key for key, _, id_ in known},
+    }
+    answers: dict[str, str] = {}
+    for place_and_column, value, answer in read_answers(content, file_name):
+        place, _, column = place_and_column.partition("|")
+        key = lookup[column].get(question_hash(value) if column == "question" else value)
+        if key is None:
+            raise BadInputError(
+                file_name, f"{value!r} is no {column} of version {version}", "Correct or remove it",
+                f"{place}, column {column}",
+            )
+        if key in answers:
+            raise BadInputError(file_name, "the question is there twice", "Keep one answer", place)
+        answers[key] = answer
+    return pl.DataFrame(
+        {"question_key": list(answers), "answer": list(answers.values())},
+        schema={"question_key": pl.String, "answer": pl.String},
+    ).with_columns(file_name=pl.lit(file_name), byte_hash=pl.lit(sha256(content)))
+
+
+def _records(content: bytes, file_name: str) -> Iterator[tuple[str, Record]]:
+    if content.startswith(b"PK\x03\x04"):
+        book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
+        yield from _table(book.get_sheet_by_index(0).to_python(skip_empty_area=False))
+        return
+    try:
+        text = content.decode("utf-8-sig")
+        if text.lstrip().startswith("{"):
+            for number, line in enumerate(text.splitlines(), 1):
+                if line.strip():
+                    yield f"line {number}", json.loads(line)
+        else:
+            yield from _table(list(csv.reader(io.StringIO(text, newline=""), strict=True)))
+    except (UnicodeDecodeError, csv.Error, json.JSONDecodeError) as error:
+        raise BadInputError(
+            file_name, f"not readable ({error})", "Give CSV (UTF-8), JSON lines or XLSX"
+        ) from error
+
+
+def _table(rows: Sequence[Sequence[Any]]) -> Iterator[tuple[str, Record]]:
+    headers = (
+        (number, [str(cell).strip() for cell in row])
+        for number, row in enumerate(rows[:MAX_HEADER_ROW])
+        if {str(cell).strip() for cell in row} & set(ANSWER_NAMES)
+    )
+    at, header = next(headers, (0, [str(cell) for cell in rows[0]] if rows else []))
+    for number, row in enumerate(rows[at + 1 :], at + 2):
+        if any(_text(cell) for cell in row):
+            yield f"row {number}", dict(zip(header, row, strict=False))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if value is None else str(value).strip()
