@@ -48,6 +48,7 @@ def results(
     if version is None or not queries:
         raise dg.Failure(f"no version dated up to the end of week {week} is imported")
     engines = {s.engine for s in archived} or {settings.engine}
+    may_search = engines - {"recorded"} if archived else engines
     searched = sum(
         search_missing(
             archive,
@@ -57,8 +58,7 @@ def results(
             queries,
             is_past=week < this_week(),
         )
-        for name in sorted(engines)
-        if name != "recorded" or not archived
+        for name in sorted(may_search)
     )
     return dg.Output(
         snapshot_rows(archive, week),

@@ -48,7 +48,7 @@ def search_missing(
     """
     have = {s.question_key for s in archive.searches(week) if s.engine == engine.name}
     missing = {key: query for key, query in queries.items() if key not in have}
-    if missing and engine.is_live and (is_past or engine.name == RecordedEngine.name):
+    if missing and engine.is_live and is_past:
         raise UserError(
             f"week {week} lacks results for {len(missing)} of {len(queries)} questions and "
             f"{engine.name} cannot search it: import them with `fresh-assets import-snapshot`"

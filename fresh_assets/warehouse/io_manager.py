@@ -99,21 +99,22 @@ def io_manager(warehouse: Warehouse, graph: Graph) -> dg.IOManagerDefinition:
 
 def partition_key(context: dg.AssetExecutionContext) -> dict[str, str]:
     """Partition columns and values of the running partition."""
-    return _as_columns(context.assets_def.partitions_def, context.partition_key)
+    return as_columns(context.assets_def.partitions_def, context.partition_key)
 
 
 def _slice_keys(context: dg.OutputContext | dg.InputContext) -> list[Key]:
     if not _partitioned(context):
         return [{}]
     definition = context.asset_partitions_def
-    return [_as_columns(definition, key) for key in context.asset_partition_keys]
+    return [as_columns(definition, key) for key in context.asset_partition_keys]
 
 
 def _partitioned(context: dg.OutputContext | dg.InputContext) -> bool:
     return context.has_asset_partitions
 
 
-def _as_columns(definition: dg.PartitionsDefinition[Any] | None, key: str) -> dict[str, str]:
+def as_columns(definition: dg.PartitionsDefinition[Any] | None, key: str) -> dict[str, str]:
+    """Partition columns and values of a partition key."""
     if isinstance(key, dg.MultiPartitionKey):
         return {column: key.keys_by_dimension[column] for column in COLUMNS[definition]}
     return dict(zip(COLUMNS[definition], [key], strict=True))

@@ -1,0 +1,71 @@
+"""Accuracy by slice, with denominators computed from the version at hand."""
+
+from datetime import date
+
+import duckdb
+import polars as pl
+from statsmodels.stats.proportion import proportion_confint
+
+SLICES = {
+    "overall": "test",
+    "valid premise": "test AND NOT false_premise",
+    "fast-changing": "test AND NOT false_premise AND fact_type = 'fast-changing'",
+    "slow-changing": "test AND NOT false_premise AND fact_type = 'slow-changing'",
+    "never-changing": "test AND NOT false_premise AND fact_type = 'never-changing'",
+    "before 2022": "test AND NOT false_premise AND effective_year = 'before 2022'",
+    "since 2022": "test AND NOT false_premise AND effective_year <> 'before 2022'",
+    "one-hop": "test AND NOT false_premise AND num_hops = 'one-hop'",
+    "multi-hop": "test AND NOT false_premise AND num_hops = 'multi-hop'",
+    "false premise": "test AND false_premise",
+    "false premise before 2022": "test AND false_premise AND effective_year = 'before 2022'",
+    "dev": "NOT test",
+}
+"""Slices of the papers' tables (arXiv 2310.03214) as predicates. `fact_type` is filled for false
+premises too, so every slice but the last three is of valid premises."""
+
+_COUNTS = """
+WITH questions AS (
+    SELECT *, split = 'TEST' AS test FROM freshqa.current_questions WHERE version = $version
+),
+sliced AS (
+    SELECT question_key, unnest(list_filter([{cases}], lambda s: s IS NOT NULL)) AS slice
+    FROM questions
+),
+judged AS (
+    SELECT system, question_key, judge, mode, rating, state
+    FROM eval.judgements JOIN eval.answers USING (week, system, question_key)
+    WHERE week = $week
+),
+raters AS (SELECT DISTINCT system, judge, mode FROM judged)
+SELECT
+    system, judge, mode, slice,
+    count(*)::INTEGER AS asked,
+    count(*) FILTER (WHERE state = 'answered')::INTEGER AS answered,
+    count(*) FILTER (WHERE rating IN ('correct', 'incorrect'))::INTEGER AS judged,
+    count(*) FILTER (WHERE rating = 'correct')::INTEGER AS correct
+FROM sliced CROSS JOIN raters LEFT JOIN judged USING (question_key, system, judge, mode)
+GROUP BY system, judge, mode, slice
+ORDER BY ALL
+"""
+
+
+def accuracy(con: duckdb.DuckDBPyConnection, week: date, version: date) -> pl.DataFrame:
+    """Content rows of mart.accuracy for `week`, evaluated against `version`.
+
+    The interval is Wilson's, 95 %, of correct / judged. The bounds take every unrated question as
+    incorrect, then as correct.
+    """
+    cases = ", ".join(f"CASE WHEN {predicate} THEN '{name}' END" for name, predicate in SLICES.items())
+    counts = con.execute(_COUNTS.format(cases=cases), {"week": week, "version": version}).pl()
+    correct, judged = counts["correct"].to_numpy(), counts["judged"].to_numpy()
+    low, high = proportion_confint(correct, judged.clip(min=1), alpha=0.05, method="wilson")
+    rated = pl.col("judged") > 0
+    return counts.with_columns(
+        version=pl.lit(version),
+        unrated=pl.col("asked") - pl.col("judged"),
+        accuracy=pl.when(rated).then(pl.col("correct") / pl.col("judged")),
+        ci_low=pl.when(rated).then(pl.Series(low, dtype=pl.Float64)),
+        ci_high=pl.when(rated).then(pl.Series(high, dtype=pl.Float64)),
+        bound_low=pl.col("correct") / pl.col("asked"),
+        bound_high=(pl.col("correct") + pl.col("asked") - pl.col("judged")) / pl.col("asked"),
+    )

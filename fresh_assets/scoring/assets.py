@@ -1,0 +1,51 @@
+"""Scores as assets."""
+
+from datetime import date
+
+import dagster as dg
+import polars as pl
+
+from fresh_assets.partitions import weeks
+from fresh_assets.scoring.accuracy import accuracy as compute_accuracy
+from fresh_assets.warehouse.connections import Warehouse
+from fresh_assets.warehouse.io_manager import partition_key
+from fresh_assets.warehouse.lineage import version_of_week
+
+
+@dg.asset(
+    key_prefix="mart",
+    deps=[
+        dg.AssetDep(["eval", "answers"]),
+        dg.AssetDep(["eval", "judgements"]),
+        dg.AssetDep(["freshqa", "questions"], partition_mapping=dg.AllPartitionMapping()),
+    ],
+    partitions_def=weeks,
+    code_version="1",
+    kinds={"sql", "duckdb"},
+)
+def accuracy(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.Output[pl.DataFrame]:
+    """Accuracy of every system by slice, judge and mode, with counts, Wilson interval and bounds."""
+    week = date.fromisoformat(partition_key(context)["week"])
+    with warehouse.reader() as con:
+        version = version_of_week(con, week)
+        if version is None:
+            raise dg.Failure(f"no version dated up to the end of week {week} is imported")
+        frame = compute_accuracy(con, week, version)
+    return dg.Output(frame, metadata={"version": str(version), "overall": _overall(frame)})
+
+
+def _overall(frame: pl.DataFrame) -> dg.MetadataValue:
+    rows = frame.filter(pl.col("slice") == "overall").select(
+        "system", "judge", "mode", "accuracy", "judged", "asked"
+    )
+    lines = ["| system | judge | mode | accuracy | judged / asked |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {system} | {judge} | {mode} | {'' if value is None else f'{value:.1%}'} | {judged} / {asked} |"
+        for system, judge, mode, value, judged, asked in rows.iter_rows()
+    ]
+    return dg.MetadataValue.md("\n".join(lines))
+
+
+ASSETS = [accuracy]

@@ -1,0 +1,61 @@
+"""Checks of the snapshot: an incomplete one blocks everything after it."""
+
+import dagster as dg
+
+from fresh_assets.partitions import weeks
+from fresh_assets.warehouse.connections import Warehouse
+
+
+@dg.asset_check(asset=dg.AssetKey(["search", "results"]), blocking=True, partitions_def=weeks)
+def complete(
+    context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.AssetCheckResult:
+    """Every question of the week's version was searched."""
+    with warehouse.reader() as con:
+        engine, asked, missing, example = con.execute(
+            """
+            WITH found AS (SELECT * FROM search.results WHERE week = $week),
+            wanted AS (
+                SELECT engine, question_key, question
+                FROM freshqa.current_questions, (SELECT DISTINCT engine FROM found)
+                WHERE version = (SELECT max(version) FROM found)
+            )
+            SELECT
+                string_agg(DISTINCT wanted.engine), count(*),
+                count(*) FILTER (WHERE found.question_key IS NULL),
+                any_value(wanted.question) FILTER (WHERE found.question_key IS NULL)
+            FROM wanted LEFT JOIN found USING (engine, question_key)
+            """,
+            {"week": context.partition_key},
+        ).fetchall()[0]
+    return dg.AssetCheckResult(
+        passed=missing == 0 and asked > 0,
+        description=f"{missing} of {asked} questions were not searched"
+        + (f", e.g. {example!r}; import or search the rest of the week" if missing else ""),
+        metadata={"engines": engine or "", "asked": asked, "missing": missing},
+    )
+
+
+@dg.asset_check(asset=dg.AssetKey(["search", "evidence"]), partitions_def=weeks)
+def none_blank(
+    context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.AssetCheckResult:
+    """No search came back without any evidence; those that did are not scored."""
+    with warehouse.reader() as con:
+        blank, example = con.execute(
+            """
+            SELECT count(*), any_value(query) FROM search.results
+            ANTI JOIN search.evidence USING (week, engine, question_key)
+            WHERE week = $week
+            """,
+            {"week": context.partition_key},
+        ).fetchall()[0]
+    return dg.AssetCheckResult(
+        passed=blank == 0,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"{blank} searches brought no evidence" + (f", e.g. {example!r}" if blank else ""),
+        metadata={"blank": blank},
+    )
+
+
+CHECKS = [complete, none_blank]
