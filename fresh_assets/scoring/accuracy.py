@@ -4,7 +4,6 @@ from datetime import date
 
 import duckdb
 import polars as pl
-from statsmodels.stats.proportion import proportion_confint
 
 SLICES = {
     "overall": "test",
@@ -55,6 +54,8 @@ def accuracy(con: duckdb.DuckDBPyConnection, week: date, version: date) -> pl.Da
     The interval is Wilson's, 95 %, of correct / judged. The bounds take every unrated question as
     incorrect, then as correct.
     """
+    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415  (1 s to import)
+
     cases = ", ".join(f"CASE WHEN {predicate} THEN '{name}' END" for name, predicate in SLICES.items())
     counts = con.execute(_COUNTS.format(cases=cases), {"week": week, "version": version}).pl()
     correct, judged = counts["correct"].to_numpy(), counts["judged"].to_numpy()

@@ -1,0 +1,258 @@
+"""The weekly refresh by hand: every asset in order, only what changed, on Dagster's own runs.
+
+Also the imports that feed it, so that the UI shows them as events of their tables.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from fresh_assets.answers import imports as answer_imports
+from fresh_assets.answers.systems import System, read_systems
+from fresh_assets.benchmark.imports import Imported, Source, import_version
+from fresh_assets.definitions import ROOMS, build_defs, graph_of
+from fresh_assets.errors import UserError
+from fresh_assets.partitions import check_week, monday, systems, this_week, versions
+from fresh_assets.search.snapshot import import_recorded
+from fresh_assets.settings import Settings
+from fresh_assets.warehouse.archive import Archive
+from fresh_assets.warehouse.connections import Warehouse
+from fresh_assets.warehouse.lineage import is_up_to_date, version_of_week
+from fresh_assets.warehouse.publish import is_published
+from fresh_assets.warehouse.slices import content_hash, write_slice
+
+DAGSTER_YAML = """\
+telemetry: {enabled: false}
+nux: {enabled: false}
+run_monitoring: {enabled: true, free_slots_after_run_end_seconds: 300}
+concurrency:
+  runs: {max_concurrent_runs: 2}
+"""
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+class RefreshError(UserError):
+    """A step failed; what was finished before it stays."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One run of the refresh."""
+
+    assets: tuple[str, ...]
+    partition: str | None
+    seconds: float
+    warnings: tuple[str, ...]
+
+
+def prepare_dagster_home(settings: Settings) -> Path:
+    """Return Dagster's home, made on first use."""
+    home = settings.dagster_home.resolve()
+    home.mkdir(parents=True, exist_ok=True)
+    config = home / "dagster.yaml"
+    if not config.exists():
+        config.write_text(DAGSTER_YAML, encoding="utf-8")
+    return home
+
+
+class Platform:
+    """One home: its warehouse, archive and Dagster instance."""
+
+    def __init__(self, settings: Settings, instance: dg.DagsterInstance | None = None) -> None:
+        self.settings = settings
+        self.instance = instance or dg.DagsterInstance.from_config(str(prepare_dagster_home(settings)))
+        self.warehouse = Warehouse(settings.warehouse_file, settings.lock_timeout)
+        self.archive = Archive(settings.archive_file)
+        self._defs = build_defs(settings)
+        self._graph = graph_of(asset for assets in ROOMS.values() for asset in assets)
+
+    def import_version(self, content: bytes, source: Source) -> Imported:
+        """Record a version file and register its partition."""
+        imported = import_version(self.warehouse, self.archive, content, source)
+        key = source.version.isoformat()
+        self._add_partitions(versions, [key])
+        if imported.is_new:
+            metadata = {"revision": imported.revision, "file": source.file_name}
+            self._report(["freshqa", "revisions"], key, metadata)
+        return imported
+
+    def import_snapshot(
+        self, content: bytes, file_name: str, week: date, version: date, as_of: date | None
+    ) -> int:
+        """Archive saved search results as the snapshot of `week`; return how many were new."""
+        self.refresh_benchmark(lambda _: None)
+        with self.warehouse.reader() as con:
+            matched = import_recorded(con, content, file_name, version)
+        self.archive.put(content)
+        searches = (
+            (key, query, as_of or response.as_of or week, response.payload)
+            for key, query, response in matched
+        )
+        return self.archive.put_searches(week, "recorded", version, searches)
+
+    def import_answers(self, content: bytes, file_name: str, week: date, system: str) -> int:
+        """Record answers given elsewhere, replacing earlier ones of that system and week."""
+        self.refresh_benchmark(lambda _: None)
+        System(name=system, method="recorded")
+        with self.warehouse.reader() as con:
+            version = version_of_week(con, week)
+            if version is None:
+                raise UserError(f"no version dated up to the end of week {week} is imported")
+            rows = answer_imports.match_answers(con, content, file_name, version)
+        self.archive.put(content)
+        key = {"week": week.isoformat(), "system": system}
+        write_slice(self.warehouse, answer_imports.TABLE, key, rows)
+        self._add_partitions(systems, [system])
+        partition = dg.MultiPartitionKey(key)
+        self._report(["eval", "recorded_answers"], partition, {"file": file_name, "answers": len(rows)})
+        return len(rows)
+
+    def default_week(self) -> date:
+        """The running week; in the demo world its last one."""
+        with self.warehouse.reader() as con:
+            newest = con.execute(
+                "SELECT max(version) FROM freshqa.revisions WHERE origin = 'demo'"
+            ).fetchall()[0][0]
+        return monday(newest) if newest else this_week()
+
+    def refresh(
+        self, week: date, only: Iterable[str], report: Callable[[str], None]
+    ) -> list[Step]:
+        """Bring every asset of `week` up to date; `only` names systems (default: all)."""
+        check_week(week)
+        steps = self.refresh_benchmark(report)
+        key = week.isoformat()
+        if self._snapshot_changed(week):
+            steps.append(self._run(["search/results", "search/evidence"], key, report))
+        for system in self._systems(week, list(only)):
+            slice_ = {"week": key, "system": system}
+            if self._is_stale(["eval.answers", "eval.judgements"], slice_):
+                partition = dg.MultiPartitionKey(slice_)
+                steps.append(self._run(["eval/answers", "eval/judgements"], partition, report))
+        if self._is_stale(["mart.accuracy"], {"week": key}):
+            steps.append(self._run(["mart/accuracy"], key, report))
+        if not is_published(self.warehouse, self.settings.published):
+            steps.append(self._run(["publish/analyst_snapshot"], None, report))
+        return steps
+
+    def refresh_benchmark(self, report: Callable[[str], None]) -> list[Step]:
+        """Bring the assets of FreshQA up to date for every imported version."""
+        steps = []
+        if self._has_index():
+            steps.append(self._run(["freshqa/version_index"], None, report))
+        imported = self._imported_versions()
+        self._add_partitions(versions, imported)
+        for asset in ("questions", "question_links", "changes"):
+            partitions = [None] if asset == "question_links" else imported
+            steps += [
+                self._run([f"freshqa/{asset}"], version, report)
+                for version in partitions
+                if imported and self._is_stale([f"freshqa.{asset}"], {"version": version} if version else {})
+            ]
+        return steps
+
+    def _has_index(self) -> bool:
+        return bool(self.settings.upstream) or (self.settings.home / "upstream" / "README.md").exists()
+
+    def _imported_versions(self) -> list[str]:
+        with self.warehouse.reader() as con:
+            rows = con.execute(
+                "SELECT DISTINCT version::VARCHAR FROM freshqa.revisions ORDER BY 1"
+            ).fetchall()
+        return [version for (version,) in rows]
+
+    def _snapshot_changed(self, week: date) -> bool:
+        key = {"week": week.isoformat()}
+        if self._is_stale(["search.results", "search.evidence"], key):
+            return True
+        with self.warehouse.reader() as con:
+            rows = con.execute("SELECT count(*) FROM search.results WHERE week = ?", [week]).fetchall()
+        return bool(rows[0][0] != len(self.archive.searches(week)))
+
+    def _systems(self, week: date, only: list[str]) -> list[str]:
+        configured = read_systems(self.settings.systems_toml)
+        self._record_systems(configured)
+        with self.warehouse.reader() as con:
+            rows = con.execute(
+                "SELECT DISTINCT system FROM eval.recorded_answers WHERE week = ? ORDER BY 1", [week]
+            ).fetchall()
+        known = list(dict.fromkeys([*configured, *(system for (system,) in rows)]))
+        unknown = [name for name in only if name not in known]
+        if unknown:
+            raise UserError(
+                f"no system {unknown[0]!r} in week {week}: known are {', '.join(known)}"
+            )
+        self._add_partitions(systems, known)
+        return only or known
+
+    def _record_systems(self, configured: Mapping[str, System]) -> None:
+        table = self.warehouse.declaration.tables["eval.systems"]
+        with self.warehouse.reader() as con:
+            recorded = dict(
+                con.execute(
+                    "SELECT slice, content_hash FROM meta.slices WHERE table_name = 'eval.systems'"
+                ).fetchall()
+            )
+        for name, system in configured.items():
+            row = pl.DataFrame(
+                {
+                    "system": [name],
+                    "method": [system.method],
+                    "engine": pl.Series([system.engine], dtype=pl.String),
+                    "system_hash": [system.hash],
+                }
+            )
+            if recorded.get(name) != content_hash(table, row):
+                write_slice(self.warehouse, table.name, {"system": name}, row)
+                self._add_partitions(systems, [name])
+                self._report(["eval", "systems"], name, {"hash": system.hash})
+
+    def _is_stale(self, tables: Iterable[str], key: Mapping[str, str]) -> bool:
+        with self.warehouse.reader() as con:
+            return not all(is_up_to_date(con, self._graph, table, key) for table in tables)
+
+    def _add_partitions(self, definition: dg.DynamicPartitionsDefinition, keys: list[str]) -> None:
+        name = str(definition.name)
+        new = sorted(set(keys) - set(self.instance.get_dynamic_partitions(name)))
+        if new:
+            self.instance.add_dynamic_partitions(name, new)
+
+    def _report(self, key: list[str], partition: str, metadata: Mapping[str, Any]) -> None:
+        event = dg.AssetMaterialization(dg.AssetKey(key), partition=partition, metadata=metadata)
+        self.instance.report_runless_asset_event(event)
+
+    def _run(self, assets: list[str], partition: str | None, report: Callable[[str], None]) -> Step:
+        name = " + ".join(assets) + (f" [{partition}]" if partition else "")
+        report(name)
+        started = time.monotonic()
+        job = self._defs.resolve_implicit_global_asset_job_def()
+        result = job.execute_in_process(
+            instance=self.instance,
+            asset_selection=[dg.AssetKey(asset.split("/")) for asset in assets],
+            partition_key=partition,
+            run_config=QUIET,
+            raise_on_error=False,
+        )
+        checks = result.get_asset_check_evaluations()
+        failed = [f"{c.asset_key.to_user_string()}, check {c.check_name}: {c.description}" for c in checks if not c.passed]
+        if not result.success:
+            raise RefreshError(f"{name} failed: {_first_error(result) or '; '.join(failed)}")
+        return Step(tuple(assets), partition, time.monotonic() - started, tuple(failed))
+
+
+def _first_error(result: dg.ExecuteInProcessResult) -> str | None:
+    """Message of the first exception that failed a step; None if only checks failed."""
+    for event in result.all_events:
+        if event.is_step_failure:
+            error = event.step_failure_data.error
+            while error is not None and error.cause is not None:
+                error = error.cause
+            if error is not None and error.cls_name != "DagsterAssetCheckFailedError":
+                return error.message.strip().partition(": ")[2] or error.message.strip()
+    return None
