@@ -16,6 +16,7 @@ import polars as pl
 from fresh_assets.answers import imports as answer_imports
 from fresh_assets.answers.systems import System, read_systems
 from fresh_assets.benchmark.imports import Imported, Source, import_version
+from fresh_assets.benchmark.version_index import index_frame
 from fresh_assets.definitions import ROOMS, build_defs, graph_of
 from fresh_assets.errors import UserError
 from fresh_assets.partitions import check_week, monday, systems, this_week, versions
@@ -144,7 +145,7 @@ class Platform:
     def refresh_benchmark(self, report: Callable[[str], None]) -> list[Step]:
         """Bring the assets of FreshQA up to date for every imported version."""
         steps = []
-        if self._has_index():
+        if self._index_changed():
             steps.append(self._run(["freshqa/version_index"], None, report))
         imported = self._imported_versions()
         self._add_partitions(versions, imported)
@@ -157,8 +158,13 @@ class Platform:
             ]
         return steps
 
-    def _has_index(self) -> bool:
-        return bool(self.settings.upstream) or (self.settings.home / "upstream" / "README.md").exists()
+    def _index_changed(self) -> bool:
+        source = self.settings.upstream_index
+        if not (self.settings.upstream or Path(source).exists()):
+            return False
+        table = self.warehouse.declaration.tables["freshqa.version_index"]
+        found = content_hash(table, index_frame(source))
+        return self._recorded_hashes(table.name).get("") != found
 
     def _imported_versions(self) -> list[str]:
         with self.warehouse.reader() as con:
@@ -193,12 +199,7 @@ class Platform:
 
     def _record_systems(self, configured: Mapping[str, System]) -> None:
         table = self.warehouse.declaration.tables["eval.systems"]
-        with self.warehouse.reader() as con:
-            recorded = dict(
-                con.execute(
-                    "SELECT slice, content_hash FROM meta.slices WHERE table_name = 'eval.systems'"
-                ).fetchall()
-            )
+        recorded = self._recorded_hashes(table.name)
         for name, system in configured.items():
             row = pl.DataFrame(
                 {
@@ -212,6 +213,14 @@ class Platform:
                 write_slice(self.warehouse, table.name, {"system": name}, row)
                 self._add_partitions(systems, [name])
                 self._report(["eval", "systems"], name, {"hash": system.hash})
+
+    def _recorded_hashes(self, table: str) -> dict[str, str]:
+        with self.warehouse.reader() as con:
+            return dict(
+                con.execute(
+                    "SELECT slice, content_hash FROM meta.slices WHERE table_name = ?", [table]
+                ).fetchall()
+            )
 
     def _is_stale(self, tables: Iterable[str], key: Mapping[str, str]) -> bool:
         with self.warehouse.reader() as con:

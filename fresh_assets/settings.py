@@ -29,6 +29,11 @@ class Settings(BaseSettings):
     ] = 0.5
 
     @property
+    def upstream_index(self) -> str:
+        """Where the version index is read from; the demo world writes its own into the home."""
+        return self.upstream or str(self.home / "upstream" / "README.md")
+
+    @property
     def warehouse_file(self) -> Path:
         """The live DuckDB file: only the platform opens it."""
         return self.home / "warehouse.duckdb"

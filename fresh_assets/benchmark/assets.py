@@ -1,6 +1,5 @@
 """FreshQA as assets."""
 
-from dataclasses import asdict
 from datetime import date
 
 import dagster as dg
@@ -9,7 +8,7 @@ import polars as pl
 from fresh_assets.benchmark.changes import find_changes
 from fresh_assets.benchmark.identity import link_questions
 from fresh_assets.benchmark.imports import parse_revisions, read_revisions
-from fresh_assets.benchmark.version_index import Entry, parse_index, read_index
+from fresh_assets.benchmark.version_index import index_frame
 from fresh_assets.partitions import versions
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
@@ -30,13 +29,7 @@ def version_index(settings: dg.ResourceParam[Settings]) -> pl.DataFrame:
     Read from the README (path or URL in FRESH_ASSETS_UPSTREAM) or a history CSV. Every entry is
     kept: a label without a year takes it from its neighbours, one that is no version has a reason.
     """
-    source = settings.upstream or str(settings.home / "upstream" / "README.md")
-    entries = parse_index(read_index(source), source)
-    schema: dict[str, pl.DataType | type[pl.DataType]] = {
-        name: pl.Date if name in {"version", "next_update"} else pl.String
-        for name in Entry.__dataclass_fields__
-    }
-    return pl.DataFrame([asdict(e) for e in entries], schema={**schema, "position": pl.Int32})
+    return index_frame(settings.upstream_index)
 
 
 @dg.asset(

@@ -5,12 +5,13 @@ from datetime import date
 import duckdb
 import polars as pl
 
+from fresh_assets.errors import UserError
+
 _CHANGES = """
 WITH earlier AS (
-    SELECT * FROM freshqa.current_questions
-    WHERE version = (SELECT max(version) FROM freshqa.revisions WHERE version < $version)
+    SELECT * FROM freshqa.current_questions WHERE version = $earlier
 ),
-later AS (SELECT * FROM freshqa.current_questions WHERE version = $version),
+later AS (SELECT * FROM freshqa.current_questions WHERE version = $later),
 fields AS (
     SELECT
         coalesce(a.question_key, b.question_key) AS question_key,
@@ -44,8 +45,8 @@ fields AS (
     FROM earlier AS a FULL JOIN later AS b USING (question_key)
 )
 SELECT
-    $version AS version,
-    (SELECT max(version) FROM freshqa.revisions WHERE version < $version) AS previous_version,
+    $later AS version,
+    $earlier AS previous_version,
     question_key,
     change.field AS field,
     CASE WHEN change.field <> 'answers' THEN change.detail
@@ -63,5 +64,17 @@ ORDER BY question_key, field
 
 def find_changes(con: duckdb.DuckDBPyConnection, version: date) -> pl.DataFrame:
     """Content rows of freshqa.changes for `version`; none for the oldest version."""
-    changes = con.execute(_CHANGES, {"version": version}).pl()
-    return changes.filter(pl.col("previous_version").is_not_null())
+    (previous,) = con.execute(
+        "SELECT max(version) FROM freshqa.revisions WHERE version < ?", [version]
+    ).fetchall()[0]
+    changes = compare(con, previous or version, version)
+    return changes if previous else changes.clear()
+
+
+def compare(con: duckdb.DuckDBPyConnection, earlier: date, later: date) -> pl.DataFrame:
+    """Differences between two imported versions, like freshqa.changes; UserError if one is not."""
+    for version in (earlier, later):
+        known = con.execute("SELECT 1 FROM freshqa.revisions WHERE version = ?", [version]).fetchone()
+        if not known:
+            raise UserError(f"version {version} is not imported; see `fresh-assets versions`")
+    return con.execute(_CHANGES, {"earlier": earlier, "later": later}).pl()

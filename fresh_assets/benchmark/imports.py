@@ -48,9 +48,9 @@ def import_version(warehouse: Warehouse, archive: Archive, content: bytes, sourc
     parsed = parse_version(content, source.file_name)
     if not source.accept_damage:
         refuse_damage(parsed)
+    refuse_other_origin(warehouse, source.origin)
     archive.put(content)
     with warehouse.writer() as con:
-        _refuse_other_origin(con, source)
         known = con.execute(
             f"SELECT * FROM {REVISIONS} WHERE version = ? ORDER BY revision", [source.version]
         ).pl()
@@ -67,6 +67,19 @@ def import_version(warehouse: Warehouse, archive: Archive, content: bytes, sourc
         _put(con, warehouse, FINDINGS, source, pl.concat([findings, fresh]))
         con.execute("COMMIT")
     return Imported(source, revision, True, parsed)
+
+
+def refuse_other_origin(warehouse: Warehouse, origin: str) -> None:
+    """Raise UserError if the home holds versions of another origin: worlds are not mixed."""
+    with warehouse.reader() as con:
+        other = con.execute(
+            f"SELECT DISTINCT origin FROM {REVISIONS} WHERE origin <> ?", [origin]
+        ).fetchone()
+    if other:
+        holds = "the demo world" if other[0] == "demo" else "an imported benchmark"
+        raise UserError(
+            f"this home holds {holds}; set FRESH_ASSETS_HOME to another folder to keep them apart"
+        )
 
 
 def read_revisions(
@@ -88,17 +101,6 @@ def parse_revisions(archive: Archive, revisions: list[tuple[int, str, str]]) -> 
         )
         for revision, byte_hash, file_name in revisions
     )
-
-
-def _refuse_other_origin(con: duckdb.DuckDBPyConnection, source: Source) -> None:
-    other = con.execute(
-        f"SELECT DISTINCT origin FROM {REVISIONS} WHERE origin <> ?", [source.origin]
-    ).fetchone()
-    if other:
-        holds = "the demo world" if other[0] == "demo" else "an imported benchmark"
-        raise UserError(
-            f"this home holds {holds}; set FRESH_ASSETS_HOME to another folder to keep them apart"
-        )
 
 
 def _revision_row(source: Source, parsed: VersionFile, revision: int, sequence: int) -> pl.DataFrame:

@@ -8,10 +8,11 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
 
+import polars as pl
 import requests
 
 from fresh_assets.errors import BadInputError, UserError
@@ -71,6 +72,14 @@ def parse_index(text: str, source: str) -> list[Entry]:
             source, "no FreshQA version is listed", "Give the upstream README or a history CSV"
         )
     return entries
+
+
+def index_frame(source: str) -> pl.DataFrame:
+    """Content rows of freshqa.version_index, read from a path or URL."""
+    entries = parse_index(read_index(source), source)
+    types = {"position": pl.Int32, "version": pl.Date, "next_update": pl.Date}
+    schema = {name: types.get(name, pl.String) for name in Entry.__dataclass_fields__}
+    return pl.DataFrame([asdict(entry) for entry in entries], schema=schema)
 
 
 def parse_readme(text: str) -> list[Entry]:

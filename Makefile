@@ -1,0 +1,37 @@
+# Everything runs in .venv, which the first target that needs it builds.
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: run test check ui bench clean
+
+run: $(STAMP)  ## the weekly refresh on the bundled fictional world
+	$(BIN)/fresh-assets demo
+	$(BIN)/fresh-assets refresh
+
+test: $(STAMP)  ## all checks and tests, as CI runs them
+	$(MAKE) check
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
+check: $(STAMP)  ## style, types, rooms, SQL
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/sqlfluff lint sql
+	$(BIN)/python -m fresh_assets.dictionary --check
+
+ui: $(STAMP)  ## the Dagster UI on http://127.0.0.1:3000
+	$(BIN)/fresh-assets ui
+
+bench: $(STAMP)  ## speed beside plain DuckDB doing the same
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove the environment and all run outputs of the default home
+	rm -rf $(VENV) data/warehouse.duckdb* data/archive.sqlite* data/published data/dagster \
+		data/demo data/upstream data/corpus.jsonl
+
+$(STAMP): setup.cfg constraints.txt
+	python3 -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]' -c constraints.txt
+	touch $@

@@ -1,0 +1,357 @@
+"""What a person runs: `fresh-assets`. A mistake gets one line and exit code 1, never a traceback."""
+
+import csv
+import importlib.metadata
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import duckdb
+import pydantic
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from fresh_assets.errors import UserError
+from fresh_assets.scoring.accuracy import SLICES
+from fresh_assets.settings import Settings
+from fresh_assets.warehouse.connections import Warehouse
+from fresh_assets.warehouse.publish import latest, open_latest
+
+if TYPE_CHECKING:
+    from fresh_assets.refresh import Platform, Step
+
+app = typer.Typer(
+    help="Keep a benchmark of current facts alive.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+out = Console()
+err = Console(stderr=True)
+
+FileArgument = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
+Day = Annotated[datetime, typer.Option(formats=["%Y-%m-%d"])]
+OptionalDay = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"])]
+DayArgument = Annotated[datetime, typer.Argument(formats=["%Y-%m-%d"])]
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except UserError as error:
+        err.print(f"[red]Error:[/red] {_plain(str(error))}", highlight=False, soft_wrap=True)
+        sys.exit(1)
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        name = f"FRESH_ASSETS_{'_'.join(map(str, first['loc']))}".upper()
+        err.print(f"[red]Error:[/red] {name}: {_plain(first['msg'])}", soft_wrap=True)
+        sys.exit(1)
+
+
+@app.command()
+def demo(
+    questions: Annotated[int, typer.Option(min=30, help="size of the world")] = 120,
+    seed: Annotated[int, typer.Option(help="another seed, another world")] = 7,
+) -> None:
+    """Make the bundled fictional world and import it: versions, documents, reference answers."""
+    from fresh_assets.benchmark.imports import Source, refuse_other_origin
+    from fresh_assets.demo.files import REFERENCES, make_demo, write_demo
+
+    settings, platform = _platform()
+    with _progress("Making the fictional world") as report:
+        world = make_demo(questions, seed)
+        refuse_other_origin(platform.warehouse, "demo")
+        write_demo(world, settings.home)
+        for day in world.days:
+            report(f"Importing version {day}")
+            file = settings.home / "demo" / "versions" / f"{day}.csv"
+            platform.import_version(file.read_bytes(), Source(day, file.name, "demo"))
+        platform.refresh_benchmark(report)
+        for system in REFERENCES:
+            for day in world.days:
+                report(f"Importing answers of {system}, week {day}")
+                file = settings.home / "demo" / "answers" / system / f"{day}.csv"
+                platform.import_answers(file.read_bytes(), file.name, day, system)
+    out.print(f"{len(world.questions)} questions in {len(world.days)} versions are in {settings.home}")
+
+
+@app.command()
+def refresh(
+    week: OptionalDay = None,
+    systems: Annotated[
+        str, typer.Option(help="comma-separated names; default: all of the week")
+    ] = "",
+) -> None:
+    """Bring a week up to date: benchmark, snapshot, answers, ratings, accuracy, published file."""
+    settings, platform = _platform()
+    chosen = week.date() if week else platform.default_week()
+    only = [name.strip() for name in systems.split(",") if name.strip()]
+    with _progress(f"Refreshing week {chosen}") as report:
+        steps = platform.refresh(chosen, only, report)
+    _print_steps(steps)
+    _print_accuracy(settings, chosen)
+    out.print(f"Published: {latest(settings.published)}", soft_wrap=True, highlight=False)
+    out.print("Query it: fresh-assets sql \"FROM mart.accuracy\"   See the lineage: make ui")
+
+
+@app.command()
+def import_version(
+    file: FileArgument,
+    date: Day,  # noqa: A002
+    accept_damage: Annotated[
+        bool, typer.Option(help="import although content was lost before; the cells are recorded")
+    ] = False,
+) -> None:
+    """Import one FreshQA version (CSV, JSON or XLSX)."""
+    from fresh_assets.benchmark.imports import Source
+
+    _, platform = _platform()
+    source = Source(date.date(), file.name, accept_damage=accept_damage)
+    imported = platform.import_version(file.read_bytes(), source)
+    rows, findings = len(imported.parsed.questions), len(imported.parsed.findings)
+    if not imported.is_new:
+        out.print(f"{source.version} has these rows already (revision {imported.revision})")
+        return
+    out.print(f"{source.version} revision {imported.revision}: {rows} questions, {findings} irregular cells recorded")
+
+
+@app.command()
+def import_snapshot(
+    file: FileArgument,
+    week: Day,
+    version: Day,
+    engine: Annotated[str, typer.Option(help="only saved SerpApi results: recorded")] = "recorded",
+    as_of: OptionalDay = None,
+) -> None:
+    """Import saved search results as the snapshot of a week."""
+    from fresh_assets.partitions import check_week
+
+    if engine != "recorded":
+        raise UserError(f"engine {engine!r} cannot be imported; saved SerpApi results are `recorded`")
+    _, platform = _platform()
+    with _progress("Bringing the benchmark up to date"):
+        new = platform.import_snapshot(
+            file.read_bytes(),
+            file.name,
+            check_week(week.date()),
+            version.date(),
+            as_of.date() if as_of else None,
+        )
+    out.print(f"week {week:%Y-%m-%d}: {new} searches archived")
+
+
+@app.command()
+def import_answers(
+    file: FileArgument,
+    system: Annotated[str, typer.Option(help="name of the system that gave them")],
+    week: Day,
+) -> None:
+    """Import answers given elsewhere (CSV, JSON lines or XLSX), to be rated like any others."""
+    from fresh_assets.partitions import check_week
+
+    _, platform = _platform()
+    with _progress("Bringing the benchmark up to date"):
+        number = platform.import_answers(file.read_bytes(), file.name, check_week(week.date()), system)
+    out.print(f"{number} answers of {system} in week {week:%Y-%m-%d} recorded; rate them: fresh-assets refresh --week {week:%Y-%m-%d}")
+
+
+@app.command()
+def versions() -> None:
+    """List the imported versions, and those upstream lists that are not imported."""
+    settings = Settings()
+    with Warehouse(settings.warehouse_file, settings.lock_timeout).reader() as con:
+        _print_rows(con.sql("""
+            SELECT
+                coalesce(r.version, i.version) AS version,
+                max(r.revision) AS revisions,
+                arg_max(r.row_count, r.revision) AS questions,
+                arg_max(r.finding_count, r.revision) AS irregular_cells,
+                CASE WHEN bool_or(r.damage_accepted) THEN 'damaged' ELSE any_value(i.note) END AS note
+            FROM freshqa.revisions AS r
+            FULL JOIN (FROM freshqa.version_index WHERE version IS NOT NULL) AS i ON r.version = i.version
+            GROUP BY ALL ORDER BY 1
+        """))
+
+
+@app.command()
+def changes(earlier: DayArgument, later: DayArgument) -> None:
+    """Show what changed between two imported versions."""
+    from fresh_assets.benchmark.changes import compare
+
+    settings, platform = _platform()
+    with _progress("Bringing the benchmark up to date") as report:
+        platform.refresh_benchmark(report)
+    with platform.warehouse.reader() as con:
+        frame = compare(con, earlier.date(), later.date())
+        con.register("found", frame.to_arrow())
+        counts = con.sql("SELECT field, detail, count(*) AS questions FROM found GROUP BY ALL ORDER BY ALL")
+        _print_rows(counts)
+        _print_rows(
+            con.sql("SELECT * EXCLUDE (version, previous_version) FROM found WHERE field = 'answers' ORDER BY ALL LIMIT 20")
+        )
+
+
+@app.command()
+def sql(
+    query: str,
+    as_csv: Annotated[bool, typer.Option("--csv", help="print CSV")] = False,
+) -> None:
+    """Query the published file (read-only)."""
+    with open_latest(Settings().published) as con:
+        con.execute("SET enable_external_access = false")
+        try:
+            result = con.sql(query)
+        except duckdb.Error as error:
+            raise UserError(str(error)) from error
+        if result is None:
+            return
+        if as_csv:
+            _write_csv(result)
+        else:
+            _print_rows(result)
+
+
+@app.command()
+def ui(
+    port: Annotated[int, typer.Option()] = 3000,
+    host: Annotated[str, typer.Option()] = "127.0.0.1",
+) -> None:
+    """Open the Dagster UI (lineage, checks, schedules) on this home."""
+    from fresh_assets.refresh import prepare_dagster_home
+
+    settings = Settings()
+    dagster = shutil.which("dagster", path=str(Path(sys.executable).parent)) or "dagster"
+    environment = {
+        **os.environ,
+        "DAGSTER_HOME": str(prepare_dagster_home(settings)),
+        "FRESH_ASSETS_HOME": str(settings.home.resolve()),
+    }
+    module = ["-m", "fresh_assets.definitions"]
+    os.execve(dagster, [dagster, "dev", *module, "-h", host, "-p", str(port)], environment)  # noqa: S606
+
+
+@app.command()
+def doctor() -> None:
+    """Say what is configured, what is missing, and how to mend it."""
+    from fresh_assets.doctor import examine
+
+    findings = examine(Settings())
+    marks = {"ok": "[green]ok[/green]", "note": "[yellow]note[/yellow]", "broken": "[red]broken[/red]"}
+    for finding in findings:
+        out.print(f"{marks[finding.state]:>22}  {_plain(finding.subject)}: {_plain(finding.text)}", soft_wrap=True, highlight=False)
+    if any(finding.state == "broken" for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command()
+def version() -> None:
+    """Print the version of fresh_assets."""
+    out.print(importlib.metadata.version("fresh-assets"))
+
+
+def _platform() -> "tuple[Settings, Platform]":
+    from fresh_assets.refresh import Platform
+
+    settings = Settings()
+    return settings, Platform(settings)
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Any]:
+    """Show a spinner with the running step; plain lines where there is no terminal."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True) as progress:
+        task = progress.add_task(what)
+        yield lambda step: progress.update(task, description=f"{what}: {step}")
+
+
+def _print_steps(steps: "list[Step]") -> None:
+    for step in steps:
+        place = f" \\[{step.partition}]" if step.partition else ""
+        out.print(f"[green]done[/green] {' + '.join(step.assets)}{place} in {step.seconds:.1f} s", highlight=False)
+        for warning in step.warnings:
+            out.print(f"     [yellow]warning[/yellow] {_plain(warning)}", highlight=False, soft_wrap=True)
+    if not steps:
+        out.print("Everything is up to date.")
+
+
+def _print_accuracy(settings: Settings, week: date) -> None:
+    with open_latest(settings.published) as con:
+        rows = con.execute(
+            """
+            SELECT system, mode, slice, correct, judged, asked, accuracy, ci_low, ci_high, judge, version
+            FROM mart.accuracy WHERE week = ?
+            """,
+            [week],
+        ).fetchall()
+    if not rows:
+        return
+    judges = ", ".join(sorted({row[9] for row in rows}))
+    for mode in ("relaxed", "strict"):
+        title = f"{mode.upper()} accuracy in week {week}, version {rows[0][10]}, judge: {judges}"
+        out.print(_accuracy_table(title, [row for row in rows if row[1] == mode]))
+    out.print("Correct / rated, with the 95 % interval. The lexical judge is an offline stand-in.")
+
+
+def _accuracy_table(title: str, rows: list[tuple[Any, ...]]) -> Table:
+    systems = sorted({row[0] for row in rows})
+    cells = {(row[2], row[0]): row for row in rows}
+    asked = {row[2]: row[5] for row in sorted(rows, key=lambda row: list(SLICES).index(row[2]))}
+    table = Table(title=title)
+    table.add_column("slice (asked)")
+    for system in systems:
+        table.add_column(system, justify="right")
+    for name, number in asked.items():
+        table.add_row(f"{name} ({number})", *(_cell(cells[name, system]) for system in systems))
+    return table
+
+
+def _cell(row: tuple[Any, ...]) -> str:
+    if row[6] is None:
+        return "not rated"
+    interval = f" ({row[7]:.0%} to {row[8]:.0%})" if out.width >= 100 else ""
+    return f"{row[6]:.0%}{interval} {row[3]}/{row[4]}"
+
+
+def _print_rows(result: duckdb.DuckDBPyRelation) -> None:
+    table = Table()
+    for column in result.columns:
+        table.add_column(column, overflow="fold")
+    for row in result.fetchall():
+        table.add_row(*("" if value is None else _plain(_shown(value)) for value in row))
+    out.print(table)
+
+
+def _write_csv(result: duckdb.DuckDBPyRelation) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(result.columns)
+    writer.writerows([_safe(value) for value in row] for row in result.fetchall())
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, list | dict) else str(value)
+
+
+def _safe(value: object) -> object:
+    """Text that a spreadsheet program would run as a formula is quoted."""
+    if value is None or isinstance(value, int | float):
+        return value
+    cell = str(value) if not isinstance(value, list | dict) else _shown(value)
+    return f"'{cell}" if cell[:1] in {"=", "+", "@", "\t", "\r"} else cell
+
+
+def _plain(text: str) -> str:
+    """Text from outside, without markup and control characters."""
+    printable = "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
+    return printable.replace("[", "\\[")

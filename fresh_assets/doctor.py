@@ -1,0 +1,107 @@
+"""What is configured, what is missing, and how to mend it."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fresh_assets.answers.systems import read_systems
+from fresh_assets.errors import UserError
+from fresh_assets.search.corpus import read_corpus
+from fresh_assets.settings import Settings
+from fresh_assets.warehouse.connections import Warehouse
+from fresh_assets.warehouse.publish import latest
+
+NETWORK_FILESYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at; `state` is ok, note (works, but) or broken (will fail)."""
+
+    state: str
+    subject: str
+    text: str
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """Look at the whole set-up; never raises for what a person can mend."""
+    return [
+        *_environment(),
+        *_home(settings),
+        *_guarded("warehouse", _warehouse(settings)),
+        *_guarded("systems", _systems(settings)),
+        *_guarded("search", _search(settings)),
+        *_guarded("published file", _published(settings)),
+    ]
+
+
+def _guarded(subject: str, findings: Iterator[Finding]) -> list[Finding]:
+    try:
+        return list(findings)
+    except (UserError, OSError) as error:
+        return [Finding("broken", subject, str(error))]
+
+
+def _environment() -> Iterator[Finding]:
+    known = {f"FRESH_ASSETS_{name}".upper() for name in Settings.model_fields}
+    for name in sorted(os.environ):
+        if name.startswith("FRESH_ASSETS_") and name not in known:
+            yield Finding("note", name, f"no such setting; there are {', '.join(sorted(known))}")
+
+
+def _home(settings: Settings) -> Iterator[Finding]:
+    home = settings.home.resolve()
+    existing = next(folder for folder in (home, *home.parents) if folder.exists())
+    if not os.access(existing, os.W_OK):
+        yield Finding("broken", "home", f"{home} cannot be written: set FRESH_ASSETS_HOME")
+    elif _filesystem(existing) in NETWORK_FILESYSTEMS:
+        yield Finding("note", "home", f"{home} is on a network file system, where locks may fail")
+    else:
+        yield Finding("ok", "home", str(home))
+
+
+def _filesystem(folder: Path) -> str:
+    mounts = Path("/proc/mounts")
+    if not mounts.exists():
+        return ""
+    entries = (line.split() for line in mounts.read_text(encoding="utf-8").splitlines())
+    fitting = [(len(e[1]), e[2]) for e in entries if folder.is_relative_to(e[1].replace("\\040", " "))]
+    return max(fitting)[1] if fitting else ""
+
+
+def _warehouse(settings: Settings) -> Iterator[Finding]:
+    if not settings.warehouse_file.exists():
+        yield Finding("note", "warehouse", "empty: `fresh-assets demo` or `fresh-assets import-version`")
+        return
+    with Warehouse(settings.warehouse_file, lock_timeout=2).reader() as con:
+        versions, newest = con.execute(
+            "SELECT count(DISTINCT version), max(version) FROM freshqa.revisions"
+        ).fetchall()[0]
+    state = "ok" if versions else "note"
+    yield Finding(state, "warehouse", f"{versions} versions, newest {newest}")
+
+
+def _systems(settings: Settings) -> Iterator[Finding]:
+    names = ", ".join(read_systems(settings.systems_toml))
+    yield Finding("ok" if names else "note", "systems", names or "none; name some in systems.toml")
+
+
+def _search(settings: Settings) -> Iterator[Finding]:
+    if settings.engine == "recorded":
+        yield Finding("ok", "search", "recorded: weeks come from `fresh-assets import-snapshot`")
+    elif settings.corpus_file.exists():
+        yield Finding("ok", "search", f"corpus of {len(read_corpus(settings.corpus_file))} documents")
+    else:
+        yield Finding(
+            "note",
+            "search",
+            f"no corpus at {settings.corpus_file}: only imported weeks can be evaluated",
+        )
+
+
+def _published(settings: Settings) -> Iterator[Finding]:
+    if not settings.published.exists():
+        yield Finding("note", "published file", "none yet: `fresh-assets refresh`")
+        return
+    yield Finding("ok", "published file", str(latest(settings.published)))
