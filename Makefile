@@ -19,7 +19,7 @@ check: $(STAMP)  ## style, types, rooms, SQL
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint sql
-	$(BIN)/python -m fresh_assets.dictionary --check
+	$(BIN)/python -m fresh_assets.warehouse.dictionary --check
 
 ui: $(STAMP)  ## the Dagster UI on http://127.0.0.1:3000
 	$(BIN)/fresh-assets ui

@@ -1,4 +1,4 @@
-"""What a person runs: `fresh-assets`. A mistake gets one line and exit code 1, never a traceback."""
+"""What a person runs: `fresh-assets`. A mistake gets one line and exit code 1, no traceback."""
 
 import csv
 import importlib.metadata
@@ -81,7 +81,9 @@ def demo(
                 report(f"Importing answers of {system}, week {day}")
                 file = settings.home / "demo" / "answers" / system / f"{day}.csv"
                 platform.import_answers(file.read_bytes(), file.name, day, system)
-    out.print(f"{len(world.questions)} questions in {len(world.days)} versions are in {settings.home}")
+    out.print(
+        f"{len(world.questions)} questions in {len(world.days)} versions are in {settings.home}"
+    )
 
 
 @app.command()
@@ -100,13 +102,13 @@ def refresh(
     _print_steps(steps)
     _print_accuracy(settings, chosen)
     out.print(f"Published: {latest(settings.published)}", soft_wrap=True, highlight=False)
-    out.print("Query it: fresh-assets sql \"FROM mart.accuracy\"   See the lineage: make ui")
+    out.print('Query it: fresh-assets sql "FROM mart.accuracy"   See the lineage: make ui')
 
 
 @app.command()
 def import_version(
     file: FileArgument,
-    date: Day,  # noqa: A002
+    date: Day,
     accept_damage: Annotated[
         bool, typer.Option(help="import although content was lost before; the cells are recorded")
     ] = False,
@@ -121,7 +123,10 @@ def import_version(
     if not imported.is_new:
         out.print(f"{source.version} has these rows already (revision {imported.revision})")
         return
-    out.print(f"{source.version} revision {imported.revision}: {rows} questions, {findings} irregular cells recorded")
+    out.print(
+        f"{source.version} revision {imported.revision}: {rows} questions, "
+        f"{findings} irregular cells recorded"
+    )
 
 
 @app.command()
@@ -136,7 +141,9 @@ def import_snapshot(
     from fresh_assets.partitions import check_week
 
     if engine != "recorded":
-        raise UserError(f"engine {engine!r} cannot be imported; saved SerpApi results are `recorded`")
+        raise UserError(
+            f"engine {engine!r} cannot be imported; saved SerpApi results are `recorded`"
+        )
     _, platform = _platform()
     with _progress("Bringing the benchmark up to date"):
         new = platform.import_snapshot(
@@ -160,8 +167,13 @@ def import_answers(
 
     _, platform = _platform()
     with _progress("Bringing the benchmark up to date"):
-        number = platform.import_answers(file.read_bytes(), file.name, check_week(week.date()), system)
-    out.print(f"{number} answers of {system} in week {week:%Y-%m-%d} recorded; rate them: fresh-assets refresh --week {week:%Y-%m-%d}")
+        number = platform.import_answers(
+            file.read_bytes(), file.name, check_week(week.date()), system
+        )
+    out.print(
+        f"{number} answers of {system} in week {week:%Y-%m-%d} recorded; "
+        f"rate them: fresh-assets refresh --week {week:%Y-%m-%d}"
+    )
 
 
 @app.command()
@@ -169,17 +181,20 @@ def versions() -> None:
     """List the imported versions, and those upstream lists that are not imported."""
     settings = Settings()
     with Warehouse(settings.warehouse_file, settings.lock_timeout).reader() as con:
-        _print_rows(con.sql("""
+        _print_rows(
+            con.sql("""
             SELECT
                 coalesce(r.version, i.version) AS version,
                 max(r.revision) AS revisions,
                 arg_max(r.row_count, r.revision) AS questions,
                 arg_max(r.finding_count, r.revision) AS irregular_cells,
-                CASE WHEN bool_or(r.damage_accepted) THEN 'damaged' ELSE any_value(i.note) END AS note
+                if(bool_or(r.damage_accepted), 'damaged', any_value(i.note)) AS note
             FROM freshqa.revisions AS r
-            FULL JOIN (FROM freshqa.version_index WHERE version IS NOT NULL) AS i ON r.version = i.version
+            FULL JOIN (FROM freshqa.version_index WHERE version IS NOT NULL) AS i
+                ON r.version = i.version
             GROUP BY ALL ORDER BY 1
-        """))
+        """)
+        )
 
 
 @app.command()
@@ -187,16 +202,21 @@ def changes(earlier: DayArgument, later: DayArgument) -> None:
     """Show what changed between two imported versions."""
     from fresh_assets.benchmark.changes import compare
 
-    settings, platform = _platform()
+    _, platform = _platform()
     with _progress("Bringing the benchmark up to date") as report:
         platform.refresh_benchmark(report)
     with platform.warehouse.reader() as con:
         frame = compare(con, earlier.date(), later.date())
         con.register("found", frame.to_arrow())
-        counts = con.sql("SELECT field, detail, count(*) AS questions FROM found GROUP BY ALL ORDER BY ALL")
+        counts = con.sql(
+            "SELECT field, detail, count(*) AS questions FROM found GROUP BY ALL ORDER BY ALL"
+        )
         _print_rows(counts)
         _print_rows(
-            con.sql("SELECT * EXCLUDE (version, previous_version) FROM found WHERE field = 'answers' ORDER BY ALL LIMIT 20")
+            con.sql(
+                "SELECT question_key, detail, before, after FROM found "
+                "WHERE field = 'answers' ORDER BY ALL LIMIT 20"
+            )
         )
 
 
@@ -245,9 +265,17 @@ def doctor() -> None:
     from fresh_assets.doctor import examine
 
     findings = examine(Settings())
-    marks = {"ok": "[green]ok[/green]", "note": "[yellow]note[/yellow]", "broken": "[red]broken[/red]"}
+    marks = {
+        "ok": "[green]ok[/green]",
+        "note": "[yellow]note[/yellow]",
+        "broken": "[red]broken[/red]",
+    }
     for finding in findings:
-        out.print(f"{marks[finding.state]:>22}  {_plain(finding.subject)}: {_plain(finding.text)}", soft_wrap=True, highlight=False)
+        out.print(
+            f"{marks[finding.state]:>22}  {_plain(finding.subject)}: {_plain(finding.text)}",
+            soft_wrap=True,
+            highlight=False,
+        )
     if any(finding.state == "broken" for finding in findings):
         raise typer.Exit(1)
 
@@ -277,9 +305,14 @@ def _progress(what: str) -> Iterator[Any]:
 def _print_steps(steps: "list[Step]") -> None:
     for step in steps:
         place = f" \\[{step.partition}]" if step.partition else ""
-        out.print(f"[green]done[/green] {' + '.join(step.assets)}{place} in {step.seconds:.1f} s", highlight=False)
+        out.print(
+            f"[green]done[/green] {' + '.join(step.assets)}{place} in {step.seconds:.1f} s",
+            highlight=False,
+        )
         for warning in step.warnings:
-            out.print(f"     [yellow]warning[/yellow] {_plain(warning)}", highlight=False, soft_wrap=True)
+            out.print(
+                f"     [yellow]warning[/yellow] {_plain(warning)}", highlight=False, soft_wrap=True
+            )
     if not steps:
         out.print("Everything is up to date.")
 
@@ -288,7 +321,9 @@ def _print_accuracy(settings: Settings, week: date) -> None:
     with open_latest(settings.published) as con:
         rows = con.execute(
             """
-            SELECT system, mode, slice, correct, judged, asked, accuracy, ci_low, ci_high, judge, version
+            SELECT
+                system, mode, slice, correct, judged, asked, accuracy, ci_low, ci_high, judge,
+                version
             FROM mart.accuracy WHERE week = ?
             """,
             [week],
@@ -340,7 +375,11 @@ def _write_csv(result: duckdb.DuckDBPyRelation) -> None:
 def _shown(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
-    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, list | dict) else str(value)
+    return (
+        json.dumps(value, ensure_ascii=False, default=str)
+        if isinstance(value, list | dict)
+        else str(value)
+    )
 
 
 def _safe(value: object) -> object:

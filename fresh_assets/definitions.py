@@ -3,7 +3,7 @@
 Loading makes no network call and no file.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import dagster as dg
 
@@ -26,7 +26,7 @@ from fresh_assets.warehouse.io_manager import column_schema, io_manager, table_n
 from fresh_assets.warehouse.lineage import Graph, Node
 from fresh_assets.warehouse.schema import declared
 
-ROOMS = {
+ROOMS: dict[str, Sequence[dg.AssetsDefinition | dg.AssetSpec]] = {
     "benchmark": benchmark.ASSETS,
     "search": search.ASSETS,
     "answers": answers.ASSETS,
@@ -92,9 +92,9 @@ def _described(spec: dg.AssetSpec, room: str) -> dg.AssetSpec:
     if spec.key != SNAPSHOT:
         schema = column_schema(declared().tables[table_name(spec.key)])
         metadata = {"dagster/column_schema": schema, "dagster/table_name": table_name(spec.key)}
-    return spec.replace_attributes(
-        group_name=room, owners=[f"team:{room}"]
-    ).merge_attributes(metadata=metadata)
+    return spec.replace_attributes(group_name=room, owners=[f"team:{room}"]).merge_attributes(
+        metadata=metadata
+    )
 
 
 def _specs(asset: dg.AssetsDefinition | dg.AssetSpec) -> list[dg.AssetSpec]:

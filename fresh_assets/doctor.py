@@ -66,13 +66,17 @@ def _filesystem(folder: Path) -> str:
     if not mounts.exists():
         return ""
     entries = (line.split() for line in mounts.read_text(encoding="utf-8").splitlines())
-    fitting = [(len(e[1]), e[2]) for e in entries if folder.is_relative_to(e[1].replace("\\040", " "))]
+    fitting = [
+        (len(e[1]), e[2]) for e in entries if folder.is_relative_to(e[1].replace("\\040", " "))
+    ]
     return max(fitting)[1] if fitting else ""
 
 
 def _warehouse(settings: Settings) -> Iterator[Finding]:
     if not settings.warehouse_file.exists():
-        yield Finding("note", "warehouse", "empty: `fresh-assets demo` or `fresh-assets import-version`")
+        yield Finding(
+            "note", "warehouse", "empty: `fresh-assets demo` or `fresh-assets import-version`"
+        )
         return
     with Warehouse(settings.warehouse_file, lock_timeout=2).reader() as con:
         versions, newest = con.execute(
@@ -91,7 +95,9 @@ def _search(settings: Settings) -> Iterator[Finding]:
     if settings.engine == "recorded":
         yield Finding("ok", "search", "recorded: weeks come from `fresh-assets import-snapshot`")
     elif settings.corpus_file.exists():
-        yield Finding("ok", "search", f"corpus of {len(read_corpus(settings.corpus_file))} documents")
+        yield Finding(
+            "ok", "search", f"corpus of {len(read_corpus(settings.corpus_file))} documents"
+        )
     else:
         yield Finding(
             "note",

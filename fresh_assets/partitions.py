@@ -11,7 +11,7 @@ import dagster as dg
 from fresh_assets.errors import UserError
 
 warnings.filterwarnings("ignore", message="Specifying a partitions_def on an AssetCheckSpec")
-"""Partitioned checks are marked as preview in the pinned Dagster; a test holds what we use of them."""
+"""Partitioned checks are a preview in the pinned Dagster; tests hold what we use of them."""
 
 TIMEZONE = "UTC"
 FIRST_WEEK = date(2023, 10, 2)

@@ -67,7 +67,9 @@ class Platform:
 
     def __init__(self, settings: Settings, instance: dg.DagsterInstance | None = None) -> None:
         self.settings = settings
-        self.instance = instance or dg.DagsterInstance.from_config(str(prepare_dagster_home(settings)))
+        self.instance = instance or dg.DagsterInstance.from_config(
+            str(prepare_dagster_home(settings))
+        )
         self.warehouse = Warehouse(settings.warehouse_file, settings.lock_timeout)
         self.archive = Archive(settings.archive_file)
         self._defs = build_defs(settings)
@@ -111,7 +113,9 @@ class Platform:
         write_slice(self.warehouse, answer_imports.TABLE, key, rows)
         self._add_partitions(systems, [system])
         partition = dg.MultiPartitionKey(key)
-        self._report(["eval", "recorded_answers"], partition, {"file": file_name, "answers": len(rows)})
+        self._report(
+            ["eval", "recorded_answers"], partition, {"file": file_name, "answers": len(rows)}
+        )
         return len(rows)
 
     def default_week(self) -> date:
@@ -122,9 +126,7 @@ class Platform:
             ).fetchall()[0][0]
         return monday(newest) if newest else this_week()
 
-    def refresh(
-        self, week: date, only: Iterable[str], report: Callable[[str], None]
-    ) -> list[Step]:
+    def refresh(self, week: date, only: Iterable[str], report: Callable[[str], None]) -> list[Step]:
         """Bring every asset of `week` up to date; `only` names systems (default: all)."""
         check_week(week)
         steps = self.refresh_benchmark(report)
@@ -154,7 +156,8 @@ class Platform:
             steps += [
                 self._run([f"freshqa/{asset}"], version, report)
                 for version in partitions
-                if imported and self._is_stale([f"freshqa.{asset}"], {"version": version} if version else {})
+                if imported
+                and self._is_stale([f"freshqa.{asset}"], {"version": version} if version else {})
             ]
         return steps
 
@@ -178,7 +181,9 @@ class Platform:
         if self._is_stale(["search.results", "search.evidence"], key):
             return True
         with self.warehouse.reader() as con:
-            rows = con.execute("SELECT count(*) FROM search.results WHERE week = ?", [week]).fetchall()
+            rows = con.execute(
+                "SELECT count(*) FROM search.results WHERE week = ?", [week]
+            ).fetchall()
         return bool(rows[0][0] != len(self.archive.searches(week)))
 
     def _systems(self, week: date, only: list[str]) -> list[str]:
@@ -186,7 +191,8 @@ class Platform:
         self._record_systems(configured)
         with self.warehouse.reader() as con:
             rows = con.execute(
-                "SELECT DISTINCT system FROM eval.recorded_answers WHERE week = ? ORDER BY 1", [week]
+                "SELECT DISTINCT system FROM eval.recorded_answers WHERE week = ? ORDER BY 1",
+                [week],
             ).fetchall()
         known = list(dict.fromkeys([*configured, *(system for (system,) in rows)]))
         unknown = [name for name in only if name not in known]
@@ -249,7 +255,11 @@ class Platform:
             raise_on_error=False,
         )
         checks = result.get_asset_check_evaluations()
-        failed = [f"{c.asset_key.to_user_string()}, check {c.check_name}: {c.description}" for c in checks if not c.passed]
+        failed = [
+            f"{c.asset_key.to_user_string()}, check {c.check_name}: {c.description}"
+            for c in checks
+            if not c.passed
+        ]
         if not result.success:
             raise RefreshError(f"{name} failed: {_first_error(result) or '; '.join(failed)}")
         return Step(tuple(assets), partition, time.monotonic() - started, tuple(failed))

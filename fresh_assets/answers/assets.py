@@ -59,7 +59,8 @@ def _ask(system: System, warehouse: Warehouse, week: date) -> pl.DataFrame:
     with warehouse.reader() as con:
         version = version_of_week(con, week)
         questions = con.execute(
-            "SELECT question_key FROM freshqa.current_questions WHERE version = ? ORDER BY id", [version]
+            "SELECT question_key FROM freshqa.current_questions WHERE version = ? ORDER BY id",
+            [version],
         ).pl()
         source = "eval.recorded_answers" if system.method == RECORDED else "search.evidence"
         where = " AND system = $system" if system.method == RECORDED else ""
@@ -74,4 +75,4 @@ def _ask(system: System, warehouse: Warehouse, week: date) -> pl.DataFrame:
     )
 
 
-ASSETS = [systems_table, recorded_answers, answers]
+ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [systems_table, recorded_answers, answers]

@@ -1,4 +1,4 @@
-"""Take answers recorded elsewhere: CSV, JSON lines or XLSX with a question (or id) and an answer."""
+"""Take answers recorded elsewhere: CSV, JSON lines or XLSX, with question and answer."""
 
 import csv
 import io
@@ -70,7 +70,9 @@ def match_answers(
         key = lookup[column].get(question_hash(value) if column == "question" else value)
         if key is None:
             raise BadInputError(
-                file_name, f"{value!r} is no {column} of version {version}", "Correct or remove it",
+                file_name,
+                f"{value!r} is no {column} of version {version}",
+                "Correct or remove it",
                 f"{place}, column {column}",
             )
         if key in answers:

@@ -20,7 +20,9 @@ def search_answer(questions: pl.DataFrame, evidence: pl.DataFrame) -> pl.DataFra
     `questions`: question_key. `evidence`: rows of search.evidence of one engine and week. A
     question without any evidence is an error, since the search brought nothing to answer from.
     """
-    text = pl.coalesce(pl.when(pl.col("kind") == "answer_box").then("highlight"), "snippet", "title")
+    text = pl.coalesce(
+        pl.when(pl.col("kind") == "answer_box").then("highlight"), "snippet", "title"
+    )
     best = (
         evidence.filter(pl.col("kind").is_in(["answer_box", "organic"]))
         .with_columns(text.alias("answer"), (pl.col("kind") != "answer_box").alias("is_second"))
@@ -29,7 +31,9 @@ def search_answer(questions: pl.DataFrame, evidence: pl.DataFrame) -> pl.DataFra
         .unique("question_key", keep="first", maintain_order=True)
         .select("question_key", "answer", "engine", pl.concat_list("rank").alias("evidence_ranks"))
     )
-    searched = evidence.select("question_key", has_evidence=pl.lit(value=True)).unique("question_key")
+    searched = evidence.select("question_key", has_evidence=pl.lit(value=True)).unique(
+        "question_key"
+    )
     rows = questions.select("question_key").join(best, on="question_key", how="left")
     rows = rows.join(searched, on="question_key", how="left", maintain_order="left")
     state = (
@@ -53,11 +57,15 @@ def recorded(questions: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
 
     `questions`: question_key. `answers`: question_key, answer.
     """
-    rows = questions.select("question_key").join(answers, on="question_key", how="left", maintain_order="left")
+    rows = questions.select("question_key").join(
+        answers, on="question_key", how="left", maintain_order="left"
+    )
     blank = pl.col("answer").str.strip_chars() == ""
     missing = pl.col("answer").is_null()
     state = pl.when(missing).then(pl.lit("error")).when(blank).then(pl.lit("empty"))
-    reason = pl.when(missing).then(pl.lit("not in the imported file")).when(blank).then(pl.lit("blank"))
+    reason = (
+        pl.when(missing).then(pl.lit("not in the imported file")).when(blank).then(pl.lit("blank"))
+    )
     return _as_answers(
         rows.with_columns(
             state=state.otherwise(pl.lit("answered")),
@@ -74,7 +82,8 @@ def evidence_of(evidence: pl.DataFrame, engine: str | None, system: str) -> pl.D
     engines = sorted(evidence["engine"].unique())
     if engine is None and len(engines) > 1:
         raise UserError(
-            f"the week has evidence of {', '.join(engines)}: set `engine` for {system} in systems.toml"
+            f"the week has evidence of {', '.join(engines)}: "
+            f"set `engine` for {system} in systems.toml"
         )
     return evidence if engine is None else evidence.filter(pl.col("engine") == engine)
 

@@ -12,7 +12,7 @@ RECORDED = "recorded"
 
 
 class System(pydantic.BaseModel):
-    """One system: how it is asked. `engine` names whose evidence it reads where a week has several."""
+    """How one system is asked; `engine` names whose evidence it reads where a week has several."""
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
 

@@ -17,7 +17,7 @@ from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
 
 revisions = dg.AssetSpec(
     ["freshqa", "revisions"],
-    description="Imported version files, one row an import. Filled by `fresh-assets import-version`.",
+    description="Imported version files, one row an import; see `fresh-assets import-version`.",
     partitions_def=versions,
 )
 
@@ -52,7 +52,9 @@ def questions(
     with warehouse.reader() as con:
         known = read_revisions(con, version)
     if not known:
-        raise dg.Failure(f"no file of version {version} was imported: `fresh-assets import-version`")
+        raise dg.Failure(
+            f"no file of version {version} was imported: `fresh-assets import-version`"
+        )
     return parse_revisions(archive, known)
 
 
@@ -70,7 +72,9 @@ def question_links(warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[pl.DataF
         """).pl()
     links = link_questions(rows)
     reworded = int((links["method"] == "reworded").sum())
-    return dg.Output(links, metadata={"questions": links["question_key"].n_unique(), "reworded": reworded})
+    return dg.Output(
+        links, metadata={"questions": links["question_key"].n_unique(), "reworded": reworded}
+    )
 
 
 @dg.asset(
@@ -89,8 +93,10 @@ def changes(
     with warehouse.reader() as con:
         frame = find_changes(con, version)
     counts = frame.group_by("field").len().sort("field")
-    table = "\n".join(["| field | changed |", "|---|---|", *(f"| {f} | {n} |" for f, n in counts.rows())])
+    table = "\n".join(
+        ["| field | changed |", "|---|---|", *(f"| {f} | {n} |" for f, n in counts.rows())]
+    )
     return dg.Output(frame, metadata={"by field": dg.MetadataValue.md(table)})
 
 
-ASSETS = [revisions, version_index, questions, question_links, changes]
+ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [revisions, version_index, questions, question_links, changes]

@@ -74,7 +74,9 @@ def find_changes(con: duckdb.DuckDBPyConnection, version: date) -> pl.DataFrame:
 def compare(con: duckdb.DuckDBPyConnection, earlier: date, later: date) -> pl.DataFrame:
     """Differences between two imported versions, like freshqa.changes; UserError if one is not."""
     for version in (earlier, later):
-        known = con.execute("SELECT 1 FROM freshqa.revisions WHERE version = ?", [version]).fetchone()
+        known = con.execute(
+            "SELECT 1 FROM freshqa.revisions WHERE version = ?", [version]
+        ).fetchone()
         if not known:
             raise UserError(f"version {version} is not imported; see `fresh-assets versions`")
     return con.execute(_CHANGES, {"earlier": earlier, "later": later}).pl()

@@ -73,7 +73,11 @@ def _current(warehouse: Warehouse, version: str) -> pl.DataFrame:
 def _suite() -> "list[Expectation]":
     from great_expectations import expectations as gxe  # noqa: PLC0415  (3 s to import)
 
-    domains = {"split": DOMAINS["split"], "num_hops": DOMAINS["num_hops"], "fact_type": DOMAINS["fact_type"]}
+    domains = {
+        "split": DOMAINS["split"],
+        "num_hops": DOMAINS["num_hops"],
+        "fact_type": DOMAINS["fact_type"],
+    }
     return [
         gxe.ExpectTableRowCountToBeBetween(min_value=1),
         gxe.ExpectColumnValuesToBeUnique(column="id"),

@@ -58,7 +58,9 @@ class _Known:
     current: dict[date, Revision] = field(default_factory=dict)
     versions_of_key: dict[str, set[date]] = field(default_factory=lambda: defaultdict(set))
 
-    def add(self, wording: Wording, revision: Revision, score: float | None, old: str | None) -> None:
+    def add(
+        self, wording: Wording, revision: Revision, score: float | None, old: str | None
+    ) -> None:
         key = self.keys[old] if old else wording.question_hash
         self.keys[wording.question_hash] = key
         self.links.append(

@@ -39,7 +39,9 @@ class Imported:
     parsed: VersionFile
 
 
-def import_version(warehouse: Warehouse, archive: Archive, content: bytes, source: Source) -> Imported:
+def import_version(
+    warehouse: Warehouse, archive: Archive, content: bytes, source: Source
+) -> Imported:
     """Validate `content` and record it as a revision of its version.
 
     The rows of the current revision again make no new one, in whatever format. Raises
@@ -82,12 +84,10 @@ def refuse_other_origin(warehouse: Warehouse, origin: str) -> None:
         )
 
 
-def read_revisions(
-    con: duckdb.DuckDBPyConnection, version: date
-) -> list[tuple[int, str, str]]:
+def read_revisions(con: duckdb.DuckDBPyConnection, version: date) -> list[tuple[int, str, str]]:
     """(revision, byte hash, file name) of every revision of `version`, oldest first."""
     return con.execute(
-        f"SELECT revision, byte_hash, file_name FROM {REVISIONS} WHERE version = ? ORDER BY revision",
+        f"SELECT revision, byte_hash, file_name FROM {REVISIONS} WHERE version = ? ORDER BY 1",
         [version],
     ).fetchall()
 
@@ -103,7 +103,9 @@ def parse_revisions(archive: Archive, revisions: list[tuple[int, str, str]]) -> 
     )
 
 
-def _revision_row(source: Source, parsed: VersionFile, revision: int, sequence: int) -> pl.DataFrame:
+def _revision_row(
+    source: Source, parsed: VersionFile, revision: int, sequence: int
+) -> pl.DataFrame:
     return pl.DataFrame(
         {
             "version": [source.version],
@@ -126,13 +128,25 @@ def _finding_rows(source: Source, parsed: VersionFile, revision: int) -> pl.Data
         {"version": source.version, "revision": revision, "ordinal": i, **asdict(finding)}
         for i, finding in enumerate(parsed.findings)
     ]
-    columns = ("version", "revision", "ordinal", "file_row", "column_name", "kind", "action", "cell_text")
+    columns = (
+        "version",
+        "revision",
+        "ordinal",
+        "file_row",
+        "column_name",
+        "kind",
+        "action",
+        "cell_text",
+    )
     return pl.DataFrame(rows, schema=columns, infer_schema_length=None)
 
 
 def _put(
-    con: duckdb.DuckDBPyConnection, warehouse: Warehouse, name: str, source: Source, rows: pl.DataFrame
+    con: duckdb.DuckDBPyConnection,
+    warehouse: Warehouse,
+    name: str,
+    source: Source,
+    rows: pl.DataFrame,
 ) -> None:
     table, key = warehouse.declaration.tables[name], {"version": source.version.isoformat()}
     put_slice(con, table, key, conform(table, key, rows, Provenance()), Provenance())
-

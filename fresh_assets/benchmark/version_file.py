@@ -2,7 +2,7 @@
 
 Structure that cannot be trusted raises BadInputError naming file, row, column and what to do. Cells
 that are merely irregular become findings: repaired (nothing lost), kept as upstream has them, or
-damaged (content was lost before the file came here), which the import refuses unless told otherwise.
+damaged (content was lost before). The import refuses damage unless told otherwise.
 """
 
 import csv
@@ -85,9 +85,7 @@ def parse_version(content: bytes, file_name: str) -> VersionFile:
     _check_columns(grid.header, file_name)
     findings = list(grid.findings)
     findings += [
-        Finding("unknown column", "kept", None, name)
-        for name in grid.header
-        if name not in COLUMNS
+        Finding("unknown column", "kept", None, name) for name in grid.header if name not in COLUMNS
     ]
     cells, typed = _as_text(grid)
     findings += typed
@@ -95,9 +93,7 @@ def parse_version(content: bytes, file_name: str) -> VersionFile:
     _check_cells(frame, file_name)
     findings += [*_suspicious(frame), *_mojibake(frame)]
     questions = _questions(frame)
-    return VersionFile(
-        file_name, sha256(content), _row_hash(questions), questions, tuple(findings)
-    )
+    return VersionFile(file_name, sha256(content), _row_hash(questions), questions, tuple(findings))
 
 
 def refuse_damage(parsed: VersionFile) -> None:
@@ -150,7 +146,10 @@ def _decode(content: bytes, file_name: str) -> str:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise BadInputError(
-            file_name, f"not UTF-8 (byte {content[error.start]:#04x})", "Save it as CSV UTF-8", f"line {line}"
+            file_name,
+            f"not UTF-8 (byte {content[error.start]:#04x})",
+            "Save it as CSV UTF-8",
+            f"line {line}",
         ) from error
 
 
@@ -158,7 +157,9 @@ def _read_csv(text: str, file_name: str) -> _Grid:
     try:
         records = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except csv.Error as error:
-        raise BadInputError(file_name, f"not a complete CSV ({error})", "Download it again") from error
+        raise BadInputError(
+            file_name, f"not a complete CSV ({error})", "Download it again"
+        ) from error
     return _below_header(records, file_name)
 
 
@@ -169,13 +170,20 @@ def _read_json(text: str, file_name: str) -> _Grid:
         raise BadInputError(
             file_name, f"not valid JSON ({error.msg})", "Download it again", f"line {error.lineno}"
         ) from error
-    if not isinstance(records, list) or not all(isinstance(r, dict) for r in records) or not records:
+    if (
+        not isinstance(records, list)
+        or not all(isinstance(r, dict) for r in records)
+        or not records
+    ):
         raise BadInputError(file_name, "not a list of records", "Give a JSON array of objects")
     header = tuple(records[0])
     uneven = next((i for i, r in enumerate(records, 1) if tuple(r) != header), None)
     if uneven:
         raise BadInputError(
-            file_name, "the record has other keys than the first", "Export it again", f"record {uneven}"
+            file_name,
+            "the record has other keys than the first",
+            "Export it again",
+            f"record {uneven}",
         )
     return _Grid(header, [(i, list(r.values())) for i, r in enumerate(records, 1)], [])
 
@@ -186,7 +194,9 @@ def _read_xlsx(content: bytes, file_name: str) -> _Grid:
         names = sorted(book.sheet_names, key=lambda name: name.lower() != "freshqa")
         sheets = [book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in names]
     except (python_calamine.CalamineError, ValueError) as error:
-        raise BadInputError(file_name, f"not a readable workbook ({error})", "Save it again as XLSX") from error
+        raise BadInputError(
+            file_name, f"not a readable workbook ({error})", "Save it again as XLSX"
+        ) from error
     for sheet in sheets:
         if _header_row(sheet) is not None:
             return _below_header(sheet, file_name)
@@ -212,8 +222,16 @@ def _below_header(records: Sequence[Sequence[Any]], file_name: str) -> _Grid:
     header = tuple(str(cell).strip().lower() for cell in records[at])
     while header and not header[-1]:
         header = header[:-1]
-    rows = [(number, cells) for number, cells in enumerate(records[at + 1 :], at + 2) if any(map(_filled, cells))]
-    ragged = [n for n, cells in rows if len(cells) < len(header) or any(map(_filled, cells[len(header) :]))]
+    rows = [
+        (number, cells)
+        for number, cells in enumerate(records[at + 1 :], at + 2)
+        if any(map(_filled, cells))
+    ]
+    ragged = [
+        n
+        for n, cells in rows
+        if len(cells) < len(header) or any(map(_filled, cells[len(header) :]))
+    ]
     if ragged:
         raise BadInputError(
             file_name,
@@ -290,7 +308,9 @@ def _repair(cells: pl.DataFrame, findings: list[Finding]) -> pl.DataFrame:
         changed = cells.filter(cells[column] != stripped[column])
         findings += _cells("outer space", "repaired", changed, column)
     for column in ("next_review", "source"):
-        findings += _cells("N/A read as missing", "repaired", stripped.filter(pl.col(column) == ""), column)
+        findings += _cells(
+            "N/A read as missing", "repaired", stripped.filter(pl.col(column) == ""), column
+        )
     repaired = stripped.with_columns(
         pl.col("next_review", "source").replace({"": "N/A"}),
         pl.col("false_premise").str.to_uppercase(),
@@ -305,7 +325,13 @@ def _check_cells(frame: pl.DataFrame, file_name: str) -> None:
     not_a_number = frame.filter(~pl.col("id").str.contains(r"^\d{1,9}$"))
     _refuse(file_name, not_a_number, "id", "not a whole number", "Restore the upstream row number")
     ids = frame["id"].cast(pl.Int64)
-    _refuse(file_name, frame.filter(ids.is_duplicated()), "id", "there twice", "Remove the duplicate row")
+    _refuse(
+        file_name,
+        frame.filter(ids.is_duplicated()),
+        "id",
+        "there twice",
+        "Remove the duplicate row",
+    )
     lost = sorted(set(range(len(ids))) - set(ids))
     if lost:
         raise BadInputError(
@@ -318,12 +344,16 @@ def _check_cells(frame: pl.DataFrame, file_name: str) -> None:
         fix = "Give the data tab, not the demo tab" if column == "split" else "Correct the cell"
         _refuse(file_name, wrong, column, f"not one of {', '.join(domain)}", fix)
     year = frame.filter(~pl.col("effective_year").str.contains(r"^(before 2022|(19|20)\d\d)$"))
-    _refuse(file_name, year, "effective_year", "neither 'before 2022' nor a year", "Correct the cell")
+    _refuse(
+        file_name, year, "effective_year", "neither 'before 2022' nor a year", "Correct the cell"
+    )
     _refuse(file_name, frame.filter(pl.col("question") == ""), "question", "empty", "Fill it in")
     unanswered = frame.filter(pl.all_horizontal(pl.col(ANSWERS) == ""))
     _refuse(file_name, unanswered, "answer_0", "empty, as are all answers of the row", "Fill it in")
     hashes = frame["question"].map_elements(question_hash, return_dtype=pl.String)
-    _refuse(file_name, frame.filter(hashes.is_duplicated()), "question", "there twice", "Remove one row")
+    _refuse(
+        file_name, frame.filter(hashes.is_duplicated()), "question", "there twice", "Remove one row"
+    )
 
 
 def _refuse(file_name: str, wrong: pl.DataFrame, column: str, problem: str, fix: str) -> None:
@@ -332,7 +362,9 @@ def _refuse(file_name: str, wrong: pl.DataFrame, column: str, problem: str, fix:
     row, cell = wrong.select("file_row", column).row(0)
     more = f" ({len(wrong)} such rows)" if len(wrong) > 1 else ""
     shown = cell if len(cell) <= 60 else cell[:57] + "..."
-    raise BadInputError(file_name, f"{shown!r} is {problem}{more}", fix, f"row {row}, column {column}")
+    raise BadInputError(
+        file_name, f"{shown!r} is {problem}{more}", fix, f"row {row}, column {column}"
+    )
 
 
 def _suspicious(frame: pl.DataFrame) -> list[Finding]:
@@ -340,15 +372,26 @@ def _suspicious(frame: pl.DataFrame) -> list[Finding]:
     others: list[Finding] = []
     for column in ANSWERS:
         cell = pl.col(column)
-        excel += _cells("rewritten by Excel", "damaged", frame.filter(cell.str.contains(EXCEL_DATE)), column)
-        others += _cells("a URL as answer", "kept", frame.filter(cell.str.contains("^https?://")), column)
+        excel += _cells(
+            "rewritten by Excel", "damaged", frame.filter(cell.str.contains(EXCEL_DATE)), column
+        )
+        others += _cells(
+            "a URL as answer", "kept", frame.filter(cell.str.contains("^https?://")), column
+        )
     if len(excel) < EXCEL_CELLS:
-        excel = [Finding("like a date rewritten by Excel", "kept", f.file_row, f.column_name, f.cell_text) for f in excel]
+        excel = [
+            Finding(
+                "like a date rewritten by Excel", "kept", f.file_row, f.column_name, f.cell_text
+            )
+            for f in excel
+        ]
     answers = pl.concat_list(ANSWERS).list.eval(pl.element().filter(pl.element() != ""))
     twice = frame.filter(answers.list.len() != answers.list.n_unique())
     others += _cells("an answer given twice", "kept", twice, "answer_0")
     unread = frame.filter(~pl.col("next_review").is_in(REVIEW_CLASSES) & _review_date().is_null())
-    return excel + others + _cells("a review date that cannot be read", "kept", unread, "next_review")
+    return (
+        excel + others + _cells("a review date that cannot be read", "kept", unread, "next_review")
+    )
 
 
 def _mojibake(frame: pl.DataFrame) -> list[Finding]:
@@ -392,14 +435,18 @@ def _questions(frame: pl.DataFrame) -> pl.DataFrame:
         pl.col("id").cast(pl.Int32),
         "split",
         "question",
-        pl.col("question").map_elements(question_hash, return_dtype=pl.String).alias("question_hash"),
+        pl.col("question")
+        .map_elements(question_hash, return_dtype=pl.String)
+        .alias("question_hash"),
         "effective_year",
         "next_review",
         _review_date().alias("review_date"),
         pl.col("false_premise") == "TRUE",
         "num_hops",
         "fact_type",
-        lines.list.eval(pl.element().filter((pl.element() != "") & (pl.element() != "N/A"))).alias("sources"),
+        lines.list.eval(pl.element().filter((pl.element() != "") & (pl.element() != "N/A"))).alias(
+            "sources"
+        ),
         pl.concat_list(ANSWERS).list.eval(pl.element().filter(pl.element() != "")).alias("answers"),
         pl.when(pl.col("note") != "").then("note").alias("note"),
     ).sort("id")

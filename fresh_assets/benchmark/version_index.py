@@ -21,7 +21,9 @@ _LINK = re.compile(
     r"\[(?P<label>[^\[\]]+)\]\s*\(?\s*(?P<url>https?://docs\.google\.com/spreadsheets/[^\s)\]]+)"
 )
 _UNLINKED = re.compile(r"\[(?P<label>FreshQA [^\[\]]+)\](?!\s*\(?\s*https?://)")
-_LABEL = re.compile(r"FreshQA\s+(?P<month>[A-Za-z]+)\.?\s+(?P<day>\d{1,2})(?:,?\s+(?P<year>\d{4}))?")
+_LABEL = re.compile(
+    r"FreshQA\s+(?P<month>[A-Za-z]+)\.?\s+(?P<day>\d{1,2})(?:,?\s+(?P<year>\d{4}))?"
+)
 _NEXT_UPDATE = re.compile(r"\*\*Next update:?\*\*:?\s*(?P<when>[^\n]+)")
 _SHEET = re.compile(r"/spreadsheets/d/(?P<id>[\w-]+)")
 _RESOURCE_KEY = re.compile(r"[?&]resourcekey=(?P<key>[\w-]+)", re.IGNORECASE)
@@ -91,7 +93,7 @@ def parse_readme(text: str) -> list[Entry]:
 
 
 def parse_history(text: str) -> list[Entry]:
-    """Entries of a CSV with the columns version_date, sheet_id and optionally label, resourcekey."""
+    """Entries of a CSV with version_date, sheet_id and optionally label, resourcekey."""
     rows = list(csv.DictReader(io.StringIO(text.lstrip("\ufeff"))))
     dated = [(row, _iso_date(row.get("version_date") or "")) for row in rows]
     dated.sort(key=lambda pair: pair[1] or date.min, reverse=True)
@@ -115,7 +117,10 @@ def _from_link(position: int, match: re.Match[str]) -> Entry:
     sheet = _SHEET.search(url or "")
     key = _RESOURCE_KEY.search(url or "")
     entry = Entry(
-        position, label, sheet_id=sheet["id"] if sheet else None, resource_key=key["key"] if key else None
+        position,
+        label,
+        sheet_id=sheet["id"] if sheet else None,
+        resource_key=key["key"] if key else None,
     )
     if url and "](" not in match[0].replace(" ", ""):
         entry = entry.noting("link repaired: no parenthesis after the label")
@@ -200,7 +205,9 @@ def _with_next_update(entries: list[Entry], text: str) -> list[Entry]:
         if not day:
             noted = newest.noting(f"next update {when!r} is no date")
         elif day <= newest.version:
-            noted = replace(newest, next_update=day).noting("the announced next update is not later")
+            noted = replace(newest, next_update=day).noting(
+                "the announced next update is not later"
+            )
         else:
             noted = replace(newest, next_update=day)
     return [noted if entry.position == newest.position else entry for entry in entries]

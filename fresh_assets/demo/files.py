@@ -3,7 +3,7 @@
 import csv
 import io
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -40,7 +40,7 @@ class Demo:
         truth = question.truth(self.world, day)
         drawn = random.Random(f"{self.rng_seed}|{question.wordings[0]}|{truth.since}")  # noqa: S311
         earlier = day - timedelta(days=7)
-        is_late = truth.since > earlier and earlier >= self.days[0] and drawn.random() < LATE
+        is_late = truth.since > earlier >= self.days[0] and drawn.random() < LATE
         return question.truth(self.world, earlier) if is_late else truth
 
     def wording(self, question: Question, day: date) -> str:
@@ -74,15 +74,23 @@ def upstream_readme(demo: Demo) -> str:
     lines = ["# A fictional benchmark", "", "## FreshQA"]
     for i, day in enumerate(reversed(demo.days)):
         label = f"FreshQA {day:%B} {day.day}" + ("" if i == 2 else f", {day.year}")
-        lines += [f"[{label}](https://docs.google.com/spreadsheets/d/demo-{day:%Y%m%d}/edit?usp=sharing)", ""]
+        lines += [
+            f"[{label}](https://docs.google.com/spreadsheets/d/demo-{day:%Y%m%d}/edit?usp=sharing)",
+            "",
+        ]
         if i == 0:
             following = day + timedelta(days=7)
-            lines += [f"**Next update:** {following:%B} {following.day}, {following.year}.", "", "Older versions:", ""]
+            lines += [
+                f"**Next update:** {following:%B} {following.day}, {following.year}.",
+                "",
+                "Older versions:",
+                "",
+            ]
     return "\n".join(lines)
 
 
 def corpus(demo: Demo) -> list[Document]:
-    """Dated pages: an encyclopedia of the year before, news of changes, and talk that decides nothing."""
+    """Dated pages: an encyclopedia of the year before, news of changes, idle talk."""
     pages = [page for fact in demo.world.facts.values() for page in _pages(fact, demo)]
     return sorted(pages, key=lambda page: (page.date, page.url))
 
@@ -90,10 +98,12 @@ def corpus(demo: Demo) -> list[Document]:
 def reference_answers(demo: Demo, system: str, day: date) -> bytes:
     """Answers of a reference system on `day`, to be imported like any recorded answers.
 
-    `demo/all-knowing` knows the truth of the day; `demo/frozen-2025-09` that of its last day, and it
+    `demo/all-knowing` knows the truth of the day; `demo/frozen-2025-09` that of its last day, and
     believes every premise.
     """
-    say: Callable[[Question], str] = _all_knowing(demo, day) if system == REFERENCES[0] else _frozen(demo)
+    say: Callable[[Question], str] = (
+        _all_knowing(demo, day) if system == REFERENCES[0] else _frozen(demo)
+    )
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["question", "answer"])
@@ -105,12 +115,20 @@ def truth_csv(demo: Demo) -> bytes:
     """What is true and what the ground truth says, question by version: the key to staleness."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["version", "question", "is_stale", "true_answer", "true_since", "ground_truth"])
+    writer.writerow(
+        ["version", "question", "is_stale", "true_answer", "true_since", "ground_truth"]
+    )
     for day in demo.days:
         for question in demo.questions:
             true, known = question.truth(demo.world, day), demo.known_to_maintainers(question, day)
             stale = true.answers != known.answers
-            row = [demo.wording(question, day), stale, true.answers[0], true.since, known.answers[0]]
+            row = [
+                demo.wording(question, day),
+                stale,
+                true.answers[0],
+                true.since,
+                known.answers[0],
+            ]
             writer.writerow([day, *row])
     return text.getvalue().encode()
 
@@ -153,7 +171,15 @@ def _next_review(question: Question, day: date) -> str:
 
 def _upstream_order(row: list[str]) -> tuple[object, ...]:
     paces = ("slow-changing", "never-changing", "fast-changing")
-    return (row[1] == "DEV", row[5] == "FALSE", paces.index(row[7]), row[6] == "multi-hop", row[3], row[4], row[2])
+    return (
+        row[1] == "DEV",
+        row[5] == "FALSE",
+        paces.index(row[7]),
+        row[6] == "multi-hop",
+        row[3],
+        row[4],
+        row[2],
+    )
 
 
 def _all_knowing(demo: Demo, day: date) -> Callable[[Question], str]:
@@ -180,10 +206,11 @@ def _pages(fact: Fact, demo: Demo) -> Iterator[Document]:
             relation.news.format(v=new, old=old, **slots),
         )  # fmt: skip
     day, value = fact.at(demo.days[0])
+    claim = relation.statement.format(v=value, **slots)
     yield Document(
         f"{_url(fact, day)}-talk", "gazette.example", max(day, written) + timedelta(days=3),
         f"Talk about {fact.subject}",
-        f"Much is being said about {fact.subject}, but nothing is decided. {relation.statement.format(v=value, **slots)}",
+        f"Much is being said about {fact.subject}, but nothing is decided. {claim}",
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class Question:
-    """A question about the last of `chain`; with two facts the value of the first is its subject."""
+    """A question about the last of `chain`; the first of two facts names its subject."""
 
     wordings: tuple[str, ...]
     chain: tuple[Fact, ...]
@@ -59,7 +59,9 @@ class Question:
         return Truth(_aliases(fact.relation, value), max(since, began), sentence)
 
 
-def make_questions(world: World, number: int, rng: random.Random, days: Sequence[date]) -> list[Question]:
+def make_questions(
+    world: World, number: int, rng: random.Random, days: Sequence[date]
+) -> list[Question]:
     """Make `number` different questions; one in six belongs to DEV."""
     pools = {
         (kind, pace): list(make(world, pace, rng, days))
@@ -89,27 +91,38 @@ def _kind(rng: random.Random) -> str:
     return "two" if draw < FALSE_PREMISES + (1 - FALSE_PREMISES) * TWO_HOPS else "one"
 
 
-def _one_hop(world: World, pace: str, _rng: random.Random, _days: Sequence[date]) -> Iterator[_Draft]:
+def _one_hop(
+    world: World, pace: str, _rng: random.Random, _days: Sequence[date]
+) -> Iterator[_Draft]:
     for fact in world.facts_of(pace):
         wordings = tuple(wording.format(s=fact.subject) for wording in fact.relation.questions)
         yield wordings, (fact,), None, ""
 
 
-def _two_hops(world: World, pace: str, _rng: random.Random, _days: Sequence[date]) -> Iterator[_Draft]:
+def _two_hops(
+    world: World, pace: str, _rng: random.Random, _days: Sequence[date]
+) -> Iterator[_Draft]:
     for first in world.facts.values():
         for relation in _continuations(first.relation):
             subject = first.timeline[-1][1]
             chain = (first, world.facts[relation.name, subject])
             if max((fact.relation.pace for fact in chain), key=_ORDER.index) == pace:
                 noun = first.relation.noun.format(s=first.subject)
-                yield tuple(wording.format(s=noun) for wording in relation.questions), chain, None, ""
+                yield (
+                    tuple(wording.format(s=noun) for wording in relation.questions),
+                    chain,
+                    None,
+                    "",
+                )
 
 
 def _continuations(first: Relation) -> list[Relation]:
     return [r for r in RELATIONS if first.noun and r.subject == first.value]
 
 
-def _false_premises(world: World, pace: str, rng: random.Random, days: Sequence[date]) -> Iterator[_Draft]:
+def _false_premises(
+    world: World, pace: str, rng: random.Random, days: Sequence[date]
+) -> Iterator[_Draft]:
     for fact in world.facts_of(pace):
         steady = fact.at(days[0]) == fact.at(days[-1])
         if not steady and "{v}" in fact.relation.premise:

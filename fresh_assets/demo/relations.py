@@ -11,8 +11,8 @@ class Relation:
     """A relation between a kind of subject and a kind of value.
 
     `pace`: never, slow or fast. `noun` names the value through its subject, for questions of two
-    hops. `premise` is a question that assumes something untrue, `rebuttal` its answer, `accepted` what one
-    says who believes it.
+    hops. `premise` is a question that assumes something untrue, `rebuttal` its answer, `accepted`
+    what one says who believes it.
     """
 
     name: str
@@ -89,7 +89,7 @@ RELATIONS = (
     ),
     Relation(
         "seat", "company", "city", "slow",
-        ("In which city does {s} have its headquarters?", "Where is the company {s} headquartered?"),
+        ("In which city does {s} have its headquarters?", "Where is {s} headquartered?"),
         "{s} has its headquarters in {v}.",
         "{s} has moved its headquarters from {old} to {v}.",
         "When did {s} move its headquarters to {wrong}?",
@@ -129,7 +129,10 @@ RELATIONS = (
     ),
     Relation(
         "fare", "ferry", "crowns", "fast",
-        ("How many crowns does a single ticket for the {s} cost?", "What is the current fare of the {s} in crowns?"),
+        (
+            "How many crowns does a single ticket for the {s} cost?",
+            "What is the current fare of the {s} in crowns?",
+        ),
         "A single ticket for the {s} costs {v} crowns.",
         "From today a single ticket for the {s} costs {v} crowns instead of {old}.",
         "Since when is the {s} free of charge?",

@@ -8,7 +8,9 @@ from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import as_columns
 
 
-@dg.asset_check(asset=dg.AssetKey(["eval", "judgements"]), blocking=True, partitions_def=weeks_systems)
+@dg.asset_check(
+    asset=dg.AssetKey(["eval", "judgements"]), blocking=True, partitions_def=weeks_systems
+)
 def unrated_share(
     context: dg.AssetCheckExecutionContext,
     warehouse: dg.ResourceParam[Warehouse],
@@ -26,7 +28,7 @@ def unrated_share(
     share = unrated / rated if rated else 1.0
     return dg.AssetCheckResult(
         passed=share <= settings.max_unrated,
-        description=f"{share:.1%} of {rated} ratings are unrated (limit {settings.max_unrated:.0%})",
+        description=f"{share:.1%} of {rated} ratings are unrated, limit {settings.max_unrated:.0%}",
         metadata={"unrated share": share, "limit": settings.max_unrated},
     )
 

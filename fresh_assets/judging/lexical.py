@@ -115,7 +115,9 @@ def _rate_premise(response: str, truth: Truth) -> Rating:
             return Rating("unrated", f"holds {overlap:.0%} of a gold answer without a denial")
         return Rating("incorrect", "accepts the false premise")
     if overlap >= SAME_MEANING:
-        return Rating("correct", f"rebuts the premise with {overlap:.0%} of the words of a gold answer")
+        return Rating(
+            "correct", f"rebuts the premise with {overlap:.0%} of the words of a gold answer"
+        )
     return Rating("unrated", f"may rebut the premise (holds {overlap:.0%} of a gold answer)")
 
 

@@ -30,7 +30,9 @@ def rate_answers(answers: pl.DataFrame) -> pl.DataFrame:
 
 def _rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     truth = Truth(answer["question"], answer["answers"], answer["false_premise"])
-    truth_hash = sha256(repr((truth.question, list(truth.answers), truth.false_premise)).encode())[:16]
+    truth_hash = sha256(repr((truth.question, list(truth.answers), truth.false_premise)).encode())[
+        :16
+    ]
     for mode in MODES:
         rating = (
             Rating("unrated", f"not asked: {answer['reason']}")

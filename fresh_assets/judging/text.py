@@ -23,21 +23,29 @@ _NUMBER = re.compile(
 )
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DATES = [
-    re.compile(rf"\b(?P<month>{_MONTH})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})\b", re.IGNORECASE),
-    re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_MONTH})\.?,?\s+(?P<year>\d{{4}})\b", re.IGNORECASE),
+    re.compile(
+        rf"\b(?P<month>{_MONTH})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_MONTH})\.?,?\s+(?P<year>\d{{4}})\b",
+        re.IGNORECASE,
+    ),
     re.compile(r"\b(?P<year>\d{4})[-/](?P<number>\d{1,2})[-/](?P<day>\d{1,2})\b"),
     re.compile(r"\b(?P<number>\d{1,2})[-/](?P<day>\d{1,2})[-/](?P<year>\d{4})\b"),
 ]
 _REFUSAL = re.compile(
     r"\b(i (do not|don't|cannot|can't|am unable|'m unable|am not able|am not sure|'m not sure)"
     r"( \w+){0,3} (know|have|provide|find|answer|determine|confirm|access|browse|sure|verify)"
-    r"|as an ai\b|unable to (answer|provide|determine|find)|no information (is )?(available|found|about)"
+    r"|as an ai\b|unable to (answer|provide|determine|find)"
+    r"|no information (is )?(available|found|about)"
     r"|insufficient (information|evidence)|not enough information)",
     re.IGNORECASE,
 )
 _HEDGE = re.compile(
-    r"\b(as of my (last|latest|knowledge)|knowledge cutoff|may be outdated|might have changed|i think|i believe"
-    r"|possibly|perhaps|probably|might be|not (entirely )?(sure|certain)|it is likely)\b",
+    r"\b(as of my (last|latest|knowledge)|knowledge cutoff|may be outdated|might have changed"
+    r"|i think|i believe|possibly|perhaps|probably|might be|not (entirely )?(sure|certain)"
+    r"|it is likely)\b",
     re.IGNORECASE,
 )
 _REBUTTAL = re.compile(
@@ -47,11 +55,12 @@ _REBUTTAL = re.compile(
     re.IGNORECASE,
 )
 _STOP = frozenset(
-    "a an the of in on at to for and or is are was were be been being has have had do does did it its "
-    "this that these those as by with from i he she they we you his her their our your who whom which "
-    "what when where how why there not no yes will would can could so if than then also about into "
-    "over after before during per one any all some more most other such only own same too very".split()
-)  # fmt: skip
+    "a an the of in on at to for and or is are was were be been being has have had do does did it "
+    "its this that these those as by with from i he she they we you his her their our your who "
+    "whom which what when where how why there not no yes will would can could so if than then also "
+    "about into over after before during per one any all some more most other such only own same "
+    "too very".split()
+)
 
 
 def words(text: str) -> list[str]:
@@ -89,7 +98,7 @@ def numbers(text: str) -> set[float]:
 
 
 def dates(text: str) -> set[date]:
-    """Full dates named in a text, in the common spellings (month before day where both are digits)."""
+    """Full dates named in a text, in common spellings (month before day where both are digits)."""
     found = set()
     for pattern in _DATES:
         for match in pattern.finditer(text):

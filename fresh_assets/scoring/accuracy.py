@@ -56,7 +56,9 @@ def accuracy(con: duckdb.DuckDBPyConnection, week: date, version: date) -> pl.Da
     """
     from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415  (1 s to import)
 
-    cases = ", ".join(f"CASE WHEN {predicate} THEN '{name}' END" for name, predicate in SLICES.items())
+    cases = ", ".join(
+        f"CASE WHEN {predicate} THEN '{name}' END" for name, predicate in SLICES.items()
+    )
     counts = con.execute(_COUNTS.format(cases=cases), {"week": week, "version": version}).pl()
     correct, judged = counts["correct"].to_numpy(), counts["judged"].to_numpy()
     low, high = proportion_confint(correct, judged.clip(min=1), alpha=0.05, method="wilson")

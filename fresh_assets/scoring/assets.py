@@ -26,7 +26,7 @@ from fresh_assets.warehouse.lineage import version_of_week
 def accuracy(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]
 ) -> dg.Output[pl.DataFrame]:
-    """Accuracy of every system by slice, judge and mode, with counts, Wilson interval and bounds."""
+    """Accuracy of every system by slice, judge and mode, with counts, interval and bounds."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
         version = version_of_week(con, week)
@@ -42,10 +42,14 @@ def _overall(frame: pl.DataFrame) -> dg.MetadataValue:
     )
     lines = ["| system | judge | mode | accuracy | judged / asked |", "|---|---|---|---|---|"]
     lines += [
-        f"| {system} | {judge} | {mode} | {'' if value is None else f'{value:.1%}'} | {judged} / {asked} |"
+        f"| {system} | {judge} | {mode} | {_percent(value)} | {judged} / {asked} |"
         for system, judge, mode, value, judged, asked in rows.iter_rows()
     ]
     return dg.MetadataValue.md("\n".join(lines))
+
+
+def _percent(value: float | None) -> str:
+    return "not rated" if value is None else f"{value:.1%}"
 
 
 ASSETS = [accuracy]

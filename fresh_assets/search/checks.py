@@ -53,7 +53,8 @@ def none_blank(
     return dg.AssetCheckResult(
         passed=blank == 0,
         severity=dg.AssetCheckSeverity.WARN,
-        description=f"{blank} searches brought no evidence" + (f", e.g. {example!r}" if blank else ""),
+        description=f"{blank} searches brought no evidence"
+        + (f", e.g. {example!r}" if blank else ""),
         metadata={"blank": blank},
     )
 

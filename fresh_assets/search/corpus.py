@@ -1,4 +1,4 @@
-"""The local engine: dated documents, BM25. Searches any day, since it knows what was published when."""
+"""The local engine: BM25 over dated documents. It can search any day, as if it were that day."""
 
 import json
 from collections.abc import Sequence
@@ -69,7 +69,15 @@ class CorpusEngine:
     def parse(self, payload: bytes) -> list[Evidence]:
         """Every hit is organic evidence."""
         return [
-            Evidence("organic", hit["source"], hit["date"], hit["title"], hit["snippet"], None, hit["url"])
+            Evidence(
+                "organic",
+                hit["source"],
+                hit["date"],
+                hit["title"],
+                hit["snippet"],
+                None,
+                hit["url"],
+            )
             for hit in json.loads(payload)["hits"]
         ]
 
@@ -78,7 +86,9 @@ class CorpusEngine:
         index = bm25s.BM25()
         if documents:
             texts = [f"{d.title} {d.text}" for d in documents]
-            index.index(bm25s.tokenize(texts, stopwords="en", show_progress=False), show_progress=False)
+            index.index(
+                bm25s.tokenize(texts, stopwords="en", show_progress=False), show_progress=False
+            )
         return documents, index
 
 
@@ -107,7 +117,9 @@ def read_corpus(file: Path) -> list[Document]:
 def write_corpus(documents: Sequence[Document], file: Path) -> None:
     """Write documents as JSON lines."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    rows = (json.dumps({**asdict(d), "date": d.date.isoformat()}, ensure_ascii=False) for d in documents)
+    rows = (
+        json.dumps({**asdict(d), "date": d.date.isoformat()}, ensure_ascii=False) for d in documents
+    )
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
@@ -118,7 +130,11 @@ def _payload(query: str, as_of: date, hits: list[Hit]) -> bytes:
 
 def _hit(document: Document, query: str) -> Hit:
     return Hit(
-        document.url, document.source, document.date.isoformat(), document.title, _snippet(document.text, query)
+        document.url,
+        document.source,
+        document.date.isoformat(),
+        document.title,
+        _snippet(document.text, query),
     )
 
 

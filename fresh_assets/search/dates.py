@@ -76,7 +76,9 @@ def _relative(text: str, as_of: date) -> PartialDate | None:
     number = int(word) if word.isdigit() else 1 if word in {"a", "an"} else _WORDS.index(word) + 1
     if unit.startswith("mo") or unit[0] == "y":
         years = number if unit[0] == "y" else 0
-        back: relativedelta | timedelta = relativedelta(years=years, months=number if not years else 0)
+        back: relativedelta | timedelta = relativedelta(
+            years=years, months=number if not years else 0
+        )
     else:
         back = timedelta(days=number * _SECONDS[unit[0]] // 86400)
     try:

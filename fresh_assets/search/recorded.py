@@ -30,14 +30,19 @@ class RecordedEngine:
     def search(self, query: str, as_of: date) -> bytes:
         """Refuse: recorded results are imported."""
         raise UserError(
-            f"no recorded results for {query!r} on {as_of}: import them with `fresh-assets import-snapshot`"
+            f"no recorded results for {query!r} on {as_of}: "
+            "import them with `fresh-assets import-snapshot`"
         )
 
     def parse(self, payload: bytes) -> list[Evidence]:
         """Evidence of a whole or reduced SerpApi response."""
         response = json.loads(payload)
         sections = _reduced(response) if is_reduced(response) else _whole(response)
-        return [evidence for evidence in sections if evidence.title or evidence.snippet or evidence.highlight]
+        return [
+            evidence
+            for evidence in sections
+            if evidence.title or evidence.snippet or evidence.highlight
+        ]
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,9 @@ def read_recorded(content: bytes, file_name: str) -> list[RecordedSearch]:
     try:
         data = json.loads(content)
     except ValueError as error:
-        raise BadInputError(file_name, f"not valid JSON ({error})", "Give the saved response") from error
+        raise BadInputError(
+            file_name, f"not valid JSON ({error})", "Give the saved response"
+        ) from error
     records = data if isinstance(data, list) else [data]
     if not records:
         raise BadInputError(file_name, "no responses in it", "Give the saved responses")
@@ -74,7 +81,9 @@ def _recorded(record: Any, file_name: str, number: int) -> RecordedSearch:
     payload = json.dumps(record, ensure_ascii=False).encode()
     if is_reduced(record):
         if not str(record["QueryID"]).isdigit():
-            raise BadInputError(file_name, f"QueryID {record['QueryID']!r} is no row number", "Correct it", place)
+            raise BadInputError(
+                file_name, f"QueryID {record['QueryID']!r} is no row number", "Correct it", place
+            )
         return RecordedSearch(int(record["QueryID"]), None, None, payload)
     query = record.get("search_parameters", {}).get("q")
     if record.get("error") or not query:
@@ -82,11 +91,17 @@ def _recorded(record: Any, file_name: str, number: int) -> RecordedSearch:
         raise BadInputError(file_name, f"no usable response ({problem})", "Search it again", place)
     created = str(record.get("search_metadata", {}).get("created_at", ""))
     made = re.match(r"\d{4}-\d\d-\d\d", created)
-    return RecordedSearch(None, query, datetime.fromisoformat(made[0]).date() if made else None, payload)
+    return RecordedSearch(
+        None, query, datetime.fromisoformat(made[0]).date() if made else None, payload
+    )
 
 
 def _reduced(response: Mapping[str, Any]) -> Iterator[Evidence]:
-    kinds = {"answer_box": "answer_box", "organic_results": "organic", "related_questions": "related_question"}
+    kinds = {
+        "answer_box": "answer_box",
+        "organic_results": "organic",
+        "related_questions": "related_question",
+    }
     for section, kind in kinds.items():
         for item in response.get(section) or []:
             if isinstance(item, dict):
@@ -145,7 +160,11 @@ def _extras(item: Mapping[str, Any]) -> Iterator[str | None]:
 def _answer_box(box: Mapping[str, Any]) -> Evidence:
     generic = _result(box, "answer_box", box.get("title"))
     answer = text_of(box.get("answer")) or text_of(box.get("result"))
-    rest = {k: v for k, v in box.items() if k not in _BOX_FIELDS and k not in {"list", "rich_snippet", "contents"}}
+    rest = {
+        k: v
+        for k, v in box.items()
+        if k not in _BOX_FIELDS and k not in {"list", "rich_snippet", "contents"}
+    }
     facts = list(_facts(rest))
     return Evidence(
         "answer_box",

@@ -1,4 +1,4 @@
-"""The weekly snapshot: ask what is missing, import what was saved, parse the archive into evidence."""
+"""The weekly snapshot: search what is missing, import what was saved, parse the archive."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -40,7 +40,13 @@ def make_engine(name: str, settings: Settings) -> Engine:
 
 
 def search_missing(
-    archive: Archive, engine: Engine, week: date, version: date, queries: Mapping[str, str], *, is_past: bool
+    archive: Archive,
+    engine: Engine,
+    week: date,
+    version: date,
+    queries: Mapping[str, str],
+    *,
+    is_past: bool,
 ) -> int:
     """Search the questions of `queries` (key to query) that the week's archive lacks.
 
@@ -66,7 +72,8 @@ def import_recorded(
     none of them, so that nothing is imported by half.
     """
     rows = con.execute(
-        "SELECT id, question, question_key FROM freshqa.current_questions WHERE version = ?", [version]
+        "SELECT id, question, question_key FROM freshqa.current_questions WHERE version = ?",
+        [version],
     ).fetchall()
     if not rows:
         raise UserError(f"version {version} is not imported: `fresh-assets import-version` first")
@@ -74,11 +81,17 @@ def import_recorded(
     by_text = {question: (key, question) for _, question, key in rows}
     matched = []
     for number, response in enumerate(read_recorded(content, file_name), 1):
-        found = by_text.get(response.query or "") if response.query else by_id.get(response.question_id or 0)
+        found = (
+            by_text.get(response.query or "")
+            if response.query
+            else by_id.get(response.question_id or 0)
+        )
         if not found:
             what = response.query or f"row {response.question_id}"
             raise BadInputError(
-                file_name, f"{what!r} is no question of version {version}", "Give the right --version",
+                file_name,
+                f"{what!r} is no question of version {version}",
+                "Give the right --version",
                 f"record {number}",
             )
         matched.append((*found, response))

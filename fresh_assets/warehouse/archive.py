@@ -61,7 +61,11 @@ class Archive:
                     yield wanted, zlib.decompress(row[0])
 
     def put_searches(
-        self, week: date, engine: str, version: date, searches: Iterable[tuple[str, str, date, bytes]]
+        self,
+        week: date,
+        engine: str,
+        version: date,
+        searches: Iterable[tuple[str, str, date, bytes]],
     ) -> int:
         """Archive (question key, query, as-of day, payload) tuples in one commit.
 
@@ -78,19 +82,35 @@ class Archive:
                 blobs += db.total_changes - had
                 db.execute(
                     "INSERT OR IGNORE INTO searches VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    [week.isoformat(), engine, question_key, query, version.isoformat(),
-                     as_of.isoformat(), payload_hash, now],
+                    [
+                        week.isoformat(),
+                        engine,
+                        question_key,
+                        query,
+                        version.isoformat(),
+                        as_of.isoformat(),
+                        payload_hash,
+                        now,
+                    ],
                 )
             return db.total_changes - before - blobs
 
     def searches(self, week: date) -> list[Search]:
         """All searches archived for `week`."""
         with self._open() as db:
-            rows = db.execute("SELECT * FROM searches WHERE week = ?", [week.isoformat()]).fetchall()
+            rows = db.execute(
+                "SELECT * FROM searches WHERE week = ?", [week.isoformat()]
+            ).fetchall()
         return [
             Search(
-                date.fromisoformat(row[0]), row[1], row[2], row[3], date.fromisoformat(row[4]),
-                date.fromisoformat(row[5]), row[6], datetime.fromisoformat(row[7]),
+                date.fromisoformat(row[0]),
+                row[1],
+                row[2],
+                row[3],
+                date.fromisoformat(row[4]),
+                date.fromisoformat(row[5]),
+                row[6],
+                datetime.fromisoformat(row[7]),
             )
             for row in rows
         ]

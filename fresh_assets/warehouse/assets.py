@@ -25,7 +25,7 @@ def analyst_snapshot(tables: Iterable[dg.AssetKey]) -> dg.AssetsDefinition:
         warehouse: dg.ResourceParam[Warehouse],
         settings: dg.ResourceParam[Settings],
     ) -> dg.MaterializeResult[None]:
-        """Immutable read-only DuckDB file for analysts: copied, verified, then moved to `latest`."""
+        """Immutable DuckDB file for analysts: copied, verified, then moved to `latest`."""
         snapshot = publish(
             warehouse, settings.published, run_id=context.run_id, keep=settings.keep_snapshots
         )

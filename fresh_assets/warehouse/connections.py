@@ -82,7 +82,11 @@ class Warehouse:
     @contextmanager
     def _held(self) -> Iterator[None]:
         with self._patiently(lambda: self._lock.acquire(blocking=False)):
-            me = {"pid": os.getpid(), "host": socket.gethostname(), "since": f"{datetime.now(UTC):%F %T}"}
+            me = {
+                "pid": os.getpid(),
+                "host": socket.gethostname(),
+                "since": f"{datetime.now(UTC):%F %T}",
+            }
             self._holder.write_text(json.dumps(me), encoding="utf-8")
             yield
 

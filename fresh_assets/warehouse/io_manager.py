@@ -1,6 +1,6 @@
 """Dagster IO manager: the frame an asset returns becomes a slice of the table its key names."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,7 +30,9 @@ def column_schema(table: Table) -> dg.TableSchema:
                 c.name,
                 c.type,
                 c.comment or None,
-                dg.TableColumnConstraints(nullable=c.nullable, unique=table.primary_key == (c.name,)),
+                dg.TableColumnConstraints(
+                    nullable=c.nullable, unique=table.primary_key == (c.name,)
+                ),
             )
             for c in table.columns
         ]
@@ -54,13 +56,13 @@ class WarehouseIOManager(dg.IOManager):
                 context.run_id, self.graph[name].code_version, self._inputs_hash(context, name, key)
             )
             allow_empty = bool((context.definition_metadata or {}).get(ALLOW_EMPTY))
-            content = write_slice(
-                self.warehouse, name, key, rows, made, allow_empty=allow_empty
-            )
+            content = write_slice(self.warehouse, name, key, rows, made, allow_empty=allow_empty)
             context.log.info(f"{name} {slice_name(key)}: {len(rows)} rows, content {content[:12]}")
         context.add_output_metadata(
             {
-                "dagster/partition_row_count" if _partitioned(context) else "dagster/row_count": len(obj),
+                "dagster/partition_row_count"
+                if _partitioned(context)
+                else "dagster/row_count": len(obj),
                 "dagster/column_schema": column_schema(self.warehouse.declaration.tables[name]),
             }
         )
@@ -76,7 +78,9 @@ class WarehouseIOManager(dg.IOManager):
             return rows
         wanted = pl.DataFrame([dict(key) for key in keys])
         as_text = rows.with_columns(pl.col(columns).cast(pl.String).name.prefix("_key_"))
-        kept = as_text.join(wanted, left_on=[f"_key_{c}" for c in columns], right_on=columns, how="semi")
+        kept = as_text.join(
+            wanted, left_on=[f"_key_{c}" for c in columns], right_on=columns, how="semi"
+        )
         return kept.select(rows.columns)
 
     def _inputs_hash(self, context: dg.OutputContext, name: str, key: Key) -> str | None:
@@ -91,8 +95,8 @@ def io_manager(warehouse: Warehouse, graph: Graph) -> dg.IOManagerDefinition:
     """Resource that makes one IO manager a run."""
 
     @dg.io_manager
-    def warehouse_io(_: dg.InitResourceContext) -> Iterator[WarehouseIOManager]:
-        yield WarehouseIOManager(warehouse, graph)
+    def warehouse_io(_: dg.InitResourceContext) -> WarehouseIOManager:
+        return WarehouseIOManager(warehouse, graph)
 
     return warehouse_io
 

@@ -99,7 +99,8 @@ def _wanted(
     wanted: dict[str, str | set[str]] = {c: key[c] for c in columns if c in key}
     if columns == ("version",) and "version" in key:
         before = con.execute(
-            "SELECT max(version)::VARCHAR FROM freshqa.revisions WHERE version < ?", [key["version"]]
+            "SELECT max(version)::VARCHAR FROM freshqa.revisions WHERE version < ?",
+            [key["version"]],
         ).fetchone()
         wanted["version"] = {key["version"], *(v for v in before or () if v)}
     elif columns == ("version",) and "week" in key:

@@ -36,7 +36,9 @@ class PublishError(Exception):
     """The copy does not hold what the warehouse holds; nothing was published."""
 
 
-def publish(warehouse: Warehouse, folder: Path, *, run_id: str | None = None, keep: int = 8) -> Snapshot:
+def publish(
+    warehouse: Warehouse, folder: Path, *, run_id: str | None = None, keep: int = 8
+) -> Snapshot:
     """Copy the warehouse to a new file in `folder` and point `latest.duckdb` at it.
 
     Keeps the newest `keep` snapshots and the last of every month. Readers of published files are
@@ -98,7 +100,8 @@ def _copy(warehouse: Warehouse, folder: Path, run_id: str | None) -> Snapshot:
 
 def _counts(con: duckdb.DuckDBPyConnection, database: str) -> dict[str, int]:
     tables = con.execute(
-        "SELECT schema_name || '.' || table_name FROM duckdb_tables() WHERE database_name = ? ORDER BY 1",
+        "SELECT schema_name || '.' || table_name FROM duckdb_tables() "
+        "WHERE database_name = ? ORDER BY 1",
         [database],
     ).fetchall()
     return {
@@ -127,12 +130,14 @@ def _describe(
         CREATE TABLE copy.main._snapshot AS SELECT
             ?::TIMESTAMP AS created_at, ?::VARCHAR AS run_id, ?::VARCHAR AS content_hash,
             ?::INTEGER AS schema_version, ?::MAP(VARCHAR, BIGINT) AS row_counts,
-            (SELECT list(DISTINCT version ORDER BY version) FROM copy.freshqa.revisions) AS versions,
-            (SELECT list(DISTINCT week ORDER BY week) FROM copy.search.results) AS weeks
+            (SELECT list_sort(list(DISTINCT version)) FROM copy.freshqa.revisions) AS versions,
+            (SELECT list_sort(list(DISTINCT week)) FROM copy.search.results) AS weeks
         """,
         [created, run_id, content, schema_version, rows],
     )
-    con.execute("COMMENT ON TABLE copy.main._snapshot IS 'What this file holds and when it was made.'")
+    con.execute(
+        "COMMENT ON TABLE copy.main._snapshot IS 'What this file holds and when it was made.'"
+    )
 
 
 def _verify(file: Path, rows: dict[str, int]) -> None:

@@ -85,7 +85,9 @@ def declared(folder: Traversable | None = None) -> Declaration:
             con.execute(statement)
         tables = catalog(con)
     migrations = tuple((int(name[:4]), text) for name, text in _files(folder / "migrations"))
-    return Declaration(tables, statements, tuple(t for _, t in _files(folder / "views")), migrations)
+    return Declaration(
+        tables, statements, tuple(t for _, t in _files(folder / "views")), migrations
+    )
 
 
 def _files(folder: Traversable) -> list[tuple[str, str]]:
@@ -115,8 +117,13 @@ def catalog(con: duckdb.DuckDBPyConnection) -> dict[str, Table]:
         name: Table(
             name,
             comment or "",
-            tuple(Column(c, kind, null, note or "") for t, c, kind, null, note in columns if t == name),
-            next((tuple(on) for t, kind, on, _ in constraints if (t, kind) == (name, "PRIMARY KEY")), ()),
+            tuple(
+                Column(c, kind, null, note or "") for t, c, kind, null, note in columns if t == name
+            ),
+            next(
+                (tuple(on) for t, kind, on, _ in constraints if (t, kind) == (name, "PRIMARY KEY")),
+                (),
+            ),
             frozenset(f"{kind} {on} {text}" for t, kind, on, text in constraints if t == name),
         )
         for name, comment in tables
@@ -137,8 +144,8 @@ def migrate(con: duckdb.DuckDBPyConnection, declaration: Declaration) -> None:
     stored = _stored(con)
     if stored and stored[0] > declaration.version:
         raise SchemaError(
-            f"the warehouse has schema version {stored[0]}, this program knows {declaration.version}: "
-            "update fresh_assets, or set FRESH_ASSETS_HOME to another folder"
+            f"the warehouse has schema version {stored[0]}, this program knows "
+            f"{declaration.version}: update, or set FRESH_ASSETS_HOME to another folder"
         )
     con.execute("BEGIN")
     for number, text in declaration.migrations:

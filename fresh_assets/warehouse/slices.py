@@ -55,7 +55,9 @@ def write_slice(
     table = warehouse.declaration.tables[table_name]
     frame = conform(table, key, frame, provenance or Provenance())
     if frame.is_empty() and not allow_empty:
-        raise FrameError(f"{table_name} {slice_name(key)}: no rows; an empty slice must be asked for")
+        raise FrameError(
+            f"{table_name} {slice_name(key)}: no rows; an empty slice must be asked for"
+        )
     with warehouse.writer() as con:
         con.execute("BEGIN")
         put_slice(con, table, key, frame, provenance or Provenance())

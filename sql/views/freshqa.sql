@@ -14,9 +14,10 @@ WITH marked AS (
         version,
         question,
         answers,
-        answers IS DISTINCT FROM lag(answers) OVER ordered AS is_change
+        coalesce(
+            answers <> lag(answers) OVER (PARTITION BY question_key ORDER BY version), TRUE
+        ) AS is_change
     FROM freshqa.current_questions
-    WINDOW ordered AS (PARTITION BY question_key ORDER BY version)
 ),
 
 numbered AS (
