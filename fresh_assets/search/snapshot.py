@@ -15,6 +15,8 @@ from fresh_assets.search.recorded import RecordedEngine, RecordedSearch, read_re
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
 
+FREE_SEARCHES_AT_ONCE = 500
+"""Searches of a local engine that are archived together; they cost nothing to repeat."""
 EVIDENCE_SCHEMA = {
     "week": pl.Date,
     "engine": pl.String,
@@ -50,7 +52,8 @@ def search_missing(
 ) -> int:
     """Search the questions of `queries` (key to query) that the week's archive lacks.
 
-    Returns how many were searched. A live engine is never asked about a past week.
+    Returns how many were searched. A live engine is never asked about a past week, and each of its
+    results is archived at once.
     """
     have = {s.question_key for s in archive.searches(week) if s.engine == engine.name}
     missing = {key: query for key, query in queries.items() if key not in have}
@@ -59,8 +62,15 @@ def search_missing(
             f"week {week} lacks results for {len(missing)} of {len(queries)} questions and "
             f"{engine.name} cannot search it: import them with `fresh-assets import-snapshot`"
         )
-    found = ((key, query, week, engine.search(query, week)) for key, query in missing.items())
-    return archive.put_searches(week, engine.name, version, found) if missing else 0
+    at_once = 1 if engine.is_live else FREE_SEARCHES_AT_ONCE
+    keys = list(missing)
+    for start in range(0, len(keys), at_once):
+        found = [
+            (key, missing[key], week, engine.search(missing[key], week))
+            for key in keys[start : start + at_once]
+        ]
+        archive.put_searches(week, engine.name, version, found)
+    return len(keys)
 
 
 def import_recorded(
