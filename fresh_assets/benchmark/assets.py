@@ -99,4 +99,10 @@ def changes(
     return dg.Output(frame, metadata={"by field": dg.MetadataValue.md(table)})
 
 
-ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [revisions, version_index, questions, question_links, changes]
+ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [
+    revisions,
+    version_index,
+    questions,
+    question_links,
+    changes,
+]

@@ -43,26 +43,31 @@ class Wording:
 
 @dataclass(frozen=True)
 class Revision:
-    """The wordings of one revision, by question hash."""
+    """The wordings of one revision, by question hash; `sequence` is its place in the imports."""
 
+    sequence: int
     version: date
     wordings: dict[str, Wording]
 
 
 @dataclass
 class _Known:
-    """What the revisions read so far established."""
+    """What the revisions read so far established.
 
+    `appearances`: in which revisions, read or not, a wording appears. `revisions_of_key`: the
+    union of them over the wordings of a key.
+    """
+
+    appearances: dict[str, set[int]]
     keys: dict[str, str] = field(default_factory=dict)
     links: list[dict[str, object]] = field(default_factory=list)
     current: dict[date, Revision] = field(default_factory=dict)
-    versions_of_key: dict[str, set[date]] = field(default_factory=lambda: defaultdict(set))
+    revisions_of_key: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
-    def add(
-        self, wording: Wording, revision: Revision, score: float | None, old: str | None
-    ) -> None:
+    def add(self, wording: Wording, version: date, score: float | None, old: str | None) -> None:
         key = self.keys[old] if old else wording.question_hash
         self.keys[wording.question_hash] = key
+        self.revisions_of_key[key] |= self.appearances[wording.question_hash]
         self.links.append(
             {
                 "question_hash": wording.question_hash,
@@ -72,7 +77,7 @@ class _Known:
                 "method": "reworded" if old else "new",
                 "score": score,
                 "linked_from": old,
-                "first_version": revision.version,
+                "first_version": version,
             }
         )
 
@@ -95,13 +100,13 @@ def link_questions(rows: pl.DataFrame) -> pl.DataFrame:
     Returns one row a wording with the content columns of freshqa.question_links.
     """
     revisions = _revisions(rows)
-    together: dict[str, set[date]] = defaultdict(set)
+    appearances: dict[str, set[int]] = defaultdict(set)
     for revision in revisions:
         for hash_ in revision.wordings:
-            together[hash_].add(revision.version)
-    known = _Known()
+            appearances[hash_].add(revision.sequence)
+    known = _Known(appearances)
     for revision in revisions:
-        _link(revision, known, together)
+        _link(revision, known)
     return pl.DataFrame(known.links, schema=LINK_SCHEMA)
 
 
@@ -109,6 +114,7 @@ def _revisions(rows: pl.DataFrame) -> list[Revision]:
     columns = ["question_hash", "question", "split", "false_premise"]
     return [
         Revision(
+            group["sequence"][0],
             group["version"][0],
             {row[0]: Wording(*row) for row in group.select(columns).iter_rows()},
         )
@@ -116,7 +122,7 @@ def _revisions(rows: pl.DataFrame) -> list[Revision]:
     ]
 
 
-def _link(revision: Revision, known: _Known, together: dict[str, set[date]]) -> None:
+def _link(revision: Revision, known: _Known) -> None:
     new = [w for hash_, w in revision.wordings.items() if hash_ not in known.keys]
     gone = {
         hash_: wording
@@ -124,12 +130,10 @@ def _link(revision: Revision, known: _Known, together: dict[str, set[date]]) -> 
         for hash_, wording in neighbour.wordings.items()
         if hash_ not in revision.wordings
     }
-    matches = _match(new, list(gone.values()), known, together)
+    matches = _match(new, list(gone.values()), known)
     for wording in new:
         score, old = matches.get(wording.question_hash, (None, None))
-        known.add(wording, revision, score, old)
-    for hash_ in revision.wordings:
-        known.versions_of_key[known.keys[hash_]].add(revision.version)
+        known.add(wording, revision.version, score, old)
     known.current[revision.version] = revision
 
 
@@ -140,9 +144,7 @@ def _neighbours(version: date, known: _Known) -> Iterable[Revision]:
     return [known.current[v] for v in (version, before, after) if v in known.current]
 
 
-def _match(
-    new: list[Wording], gone: list[Wording], known: _Known, together: dict[str, set[date]]
-) -> dict[str, tuple[float, str]]:
+def _match(new: list[Wording], gone: list[Wording], known: _Known) -> dict[str, tuple[float, str]]:
     """Best one-to-one pairs of new and vanished wordings of the same split and premise."""
     scores = process.cdist(
         [normalise(w.question) for w in new],
@@ -160,7 +162,7 @@ def _match(
         fresh, old = new[i], gone[j]
         key = known.keys[old.question_hash]
         same_block = (fresh.split, fresh.false_premise) == (old.split, old.false_premise)
-        coexist = together[fresh.question_hash] & known.versions_of_key[key]
+        coexist = known.appearances[fresh.question_hash] & known.revisions_of_key[key]
         if same_block and not coexist and fresh.question_hash not in matches and key not in taken:
             matches[fresh.question_hash] = (score, old.question_hash)
             taken.add(key)

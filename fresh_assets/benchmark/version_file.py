@@ -227,11 +227,7 @@ def _below_header(records: Sequence[Sequence[Any]], file_name: str) -> _Grid:
         for number, cells in enumerate(records[at + 1 :], at + 2)
         if any(map(_filled, cells))
     ]
-    ragged = [
-        n
-        for n, cells in rows
-        if len(cells) < len(header) or any(map(_filled, cells[len(header) :]))
-    ]
+    ragged = [n for n, cells in rows if not len(header) <= len(cells) <= len(records[at])]
     if ragged:
         raise BadInputError(
             file_name,

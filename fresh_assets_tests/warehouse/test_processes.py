@@ -78,27 +78,33 @@ def kill(process: BaseProcess) -> None:
 
 
 def test_two_processes_write_at_once(warehouse: Warehouse) -> None:
-    workers = [context.Process(target=write_times, args=(warehouse.file, s, 15)) for s in ("a", "b")]
+    workers = [
+        context.Process(target=write_times, args=(warehouse.file, s, 15)) for s in ("a", "b")
+    ]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join(120)
         assert worker.exitcode == 0
     with warehouse.reader() as con:
-        found = con.execute(f"SELECT system, answer, count(*) FROM {TABLE} GROUP BY ALL ORDER BY ALL")
+        found = con.execute(
+            f"SELECT system, answer, count(*) FROM {TABLE} GROUP BY ALL ORDER BY ALL"
+        )
         assert found.fetchall() == [("a", "14", ROWS), ("b", "14", ROWS)]
 
 
 def test_a_busy_warehouse_names_its_holder(warehouse: Warehouse) -> None:
     process = started(hold, warehouse.file)
     try:
-        with pytest.raises(WarehouseBusyError, match=rf"PID {process.pid}\b"), Warehouse(
-            warehouse.file, lock_timeout=0.5
-        ).writer():
+        with (
+            pytest.raises(WarehouseBusyError, match=rf"PID {process.pid}\b"),
+            Warehouse(warehouse.file, lock_timeout=0.5).writer(),
+        ):
             pass
-        with pytest.raises(WarehouseBusyError, match=rf"PID {process.pid}\b"), Warehouse(
-            warehouse.file, lock_timeout=0.5
-        ).reader():
+        with (
+            pytest.raises(WarehouseBusyError, match=rf"PID {process.pid}\b"),
+            Warehouse(warehouse.file, lock_timeout=0.5).reader(),
+        ):
             pass
     finally:
         kill(process)
@@ -184,7 +190,11 @@ def test_retention_keeps_the_newest_and_the_last_of_a_month(
 ) -> None:
     folder = tmp_path / "published"
     folder.mkdir()
-    earlier = [f"fresh_assets_2026{month}{day}T000000_aaaa.duckdb" for month in ("01", "02") for day in ("05", "12")]
+    earlier = [
+        f"fresh_assets_2026{month}{day}T000000_aaaa.duckdb"
+        for month in ("01", "02")
+        for day in ("05", "12")
+    ]
     for name in earlier:
         (folder / name).touch()
     for _ in range(3):

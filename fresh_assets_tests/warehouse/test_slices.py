@@ -13,13 +13,20 @@ from fresh_assets.warehouse.slices import FrameError, write_slice
 TABLE = "eval.recorded_answers"
 KEY = {"week": "2026-01-05", "system": "a/b"}
 FRAME = pl.DataFrame(
-    {"question_key": ["q1", "q2"], "answer": ["x", "y"], "file_name": ["f", "f"], "byte_hash": ["h", "h"]}
+    {
+        "question_key": ["q1", "q2"],
+        "answer": ["x", "y"],
+        "file_name": ["f", "f"],
+        "byte_hash": ["h", "h"],
+    }
 )
 
 
 def stored(warehouse: Warehouse) -> list[tuple[object, ...]]:
     with warehouse.reader() as con:
-        return con.execute(f"SELECT system, question_key, answer FROM {TABLE} ORDER BY ALL").fetchall()
+        return con.execute(
+            f"SELECT system, question_key, answer FROM {TABLE} ORDER BY ALL"
+        ).fetchall()
 
 
 def test_slice_is_replaced_and_others_stay(warehouse: Warehouse) -> None:
@@ -30,7 +37,9 @@ def test_slice_is_replaced_and_others_stay(warehouse: Warehouse) -> None:
 
 
 @given(st.permutations(FRAME.columns))
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_columns_go_by_name_whatever_their_order(warehouse: Warehouse, columns: list[str]) -> None:
     write_slice(warehouse, TABLE, KEY, FRAME.select(columns))
     assert stored(warehouse) == [("a/b", "q1", "x"), ("a/b", "q2", "y")]
