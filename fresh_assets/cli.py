@@ -220,12 +220,14 @@ def changes(earlier: DayArgument, later: DayArgument) -> None:
         )
 
 
-@app.command()
+@app.command(context_settings={"ignore_unknown_options": True})
 def sql(
-    query: str,
+    query: Annotated[str, typer.Argument(help="SQL text, or a file that ends in .sql")],
     as_csv: Annotated[bool, typer.Option("--csv", help="print CSV")] = False,
 ) -> None:
     """Query the published file (read-only)."""
+    if query.endswith(".sql"):
+        query = _read(Path(query))
     with open_latest(Settings().published) as con:
         con.execute("SET enable_external_access = false")
         try:
@@ -284,6 +286,13 @@ def doctor() -> None:
 def version() -> None:
     """Print the version of fresh_assets."""
     out.print(importlib.metadata.version("fresh-assets"))
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{file} could not be read: {error}") from error
 
 
 def _platform() -> "tuple[Settings, Platform]":
