@@ -23,7 +23,7 @@ from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.assets import SNAPSHOT, analyst_snapshot
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import column_schema, io_manager, table_name
-from fresh_assets.warehouse.lineage import Graph, Node
+from fresh_assets.warehouse.lineage import Graph, Node, Parent
 from fresh_assets.warehouse.schema import declared
 
 ROOMS: dict[str, Sequence[dg.AssetsDefinition | dg.AssetSpec]] = {
@@ -70,7 +70,10 @@ def graph_of(assets: Iterable[dg.AssetsDefinition | dg.AssetSpec]) -> Graph:
         table_name(spec.key): Node(
             table_name(spec.key),
             COLUMNS[spec.partitions_def],
-            tuple(table_name(dep.asset_key) for dep in spec.deps),
+            tuple(
+                Parent(table_name(dep.asset_key), same_key=dep.partition_mapping is None)
+                for dep in spec.deps
+            ),
             spec.code_version or "",
         )
         for asset in assets

@@ -79,7 +79,10 @@ def question_links(warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[pl.DataF
 
 @dg.asset(
     key_prefix="freshqa",
-    deps=[questions, question_links],
+    deps=[
+        dg.AssetDep(questions, partition_mapping=dg.AllPartitionMapping()),
+        question_links,
+    ],
     partitions_def=versions,
     code_version="1",
     kinds={"sql", "duckdb"},

@@ -27,7 +27,7 @@ def analyst_snapshot(tables: Iterable[dg.AssetKey]) -> dg.AssetsDefinition:
     ) -> dg.MaterializeResult[None]:
         """Immutable DuckDB file for analysts: copied, verified, then moved to `latest`."""
         snapshot = publish(
-            warehouse, settings.published, run_id=context.run_id, keep=settings.keep_snapshots
+            warehouse, settings.published, run_id=context.run.run_id, keep=settings.keep_snapshots
         )
         return dg.MaterializeResult(
             metadata={

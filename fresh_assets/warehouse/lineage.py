@@ -15,12 +15,24 @@ from fresh_assets.warehouse.slices import Key, slice_name
 
 
 @dataclass(frozen=True)
+class Parent:
+    """A table that another is made from.
+
+    `same_key`: of its partitions, those with the key of the child. Otherwise its versions that
+    matter: the one a week is evaluated against, or a version and the one before it.
+    """
+
+    table: str
+    same_key: bool = True
+
+
+@dataclass(frozen=True)
 class Node:
     """A table in the asset graph: its partition columns, its parents and the code that fills it."""
 
     table: str
     columns: tuple[str, ...] = ()
-    parents: tuple[str, ...] = ()
+    parents: tuple[Parent, ...] = ()
     code_version: str = ""
 
 
@@ -40,20 +52,22 @@ def inputs_of(con: duckdb.DuckDBPyConnection, graph: Graph, table: str, key: Key
     """Find the parent slices of slice `key` of `table` as they are now."""
     node = graph[table]
     found = []
-    for parent in sorted(node.parents):
+    for parent in sorted(node.parents, key=lambda parent: parent.table):
+        columns = graph[parent.table].columns
+        wanted = {c: {key[c]} for c in columns if c in key}
+        if not parent.same_key:
+            wanted["version"] = _versions(con, key)
         rows = con.execute(
             "SELECT slice, content_hash, written_at, run_id FROM meta.slices "
             "WHERE table_name = ? ORDER BY slice",
-            [parent],
+            [parent.table],
         ).fetchall()
-        columns = graph[parent].columns
-        wanted = _wanted(con, columns, key)
         found += [
-            (parent, *row)
+            (parent.table, *row)
             for row in rows
             if all(
-                wanted.get(c, v) == v or v in wanted.get(c, v)
-                for c, v in zip(columns, row[0].split("|"), strict=False)
+                value in wanted.get(column, {value})
+                for column, value in zip(columns, row[0].split("|"), strict=False)
             )
         ]
     text = "\n".join([node.code_version, *(f"{name} {s} {h}" for name, s, h, *_ in found)])
@@ -92,17 +106,10 @@ def version_of_week(con: duckdb.DuckDBPyConnection, week: date) -> date | None:
     return row[0] if row else None
 
 
-def _wanted(
-    con: duckdb.DuckDBPyConnection, columns: tuple[str, ...], key: Key
-) -> dict[str, str | set[str]]:
-    """Values that a parent's partition columns must have; a column not named may have any."""
-    wanted: dict[str, str | set[str]] = {c: key[c] for c in columns if c in key}
-    if columns == ("version",) and "version" in key:
-        before = con.execute(
-            "SELECT max(version)::VARCHAR FROM freshqa.revisions WHERE version < ?",
-            [key["version"]],
-        ).fetchone()
-        wanted["version"] = {key["version"], *(v for v in before or () if v)}
-    elif columns == ("version",) and "week" in key:
-        wanted["version"] = str(version_of_week(con, date.fromisoformat(key["week"])))
-    return wanted
+def _versions(con: duckdb.DuckDBPyConnection, key: Key) -> set[str]:
+    if "week" in key:
+        return {str(version_of_week(con, date.fromisoformat(key["week"])))}
+    (previous,) = con.execute(
+        "SELECT max(version)::VARCHAR FROM freshqa.revisions WHERE version < ?", [key["version"]]
+    ).fetchall()[0]
+    return {key["version"], previous}

@@ -1,0 +1,196 @@
+"""The weekly refresh end to end: what it does, what it leaves alone, what stops it."""
+
+from datetime import date
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from fresh_assets.benchmark.imports import Source
+from fresh_assets.demo.files import REFERENCES, Demo
+from fresh_assets.errors import UserError
+from fresh_assets.refresh import Platform, RefreshError
+from fresh_assets.settings import Settings
+from fresh_assets.warehouse.publish import open_latest
+from fresh_assets_tests.conftest import DEMO_WEEK, demo_platform
+
+
+def quiet(_: str) -> None:
+    pass
+
+
+def ran(platform: Platform, week: date = DEMO_WEEK) -> list[str]:
+    return [
+        f"{step.assets[0]} {step.partition or ''}".strip()
+        for step in platform.refresh(week, [], quiet)
+    ]
+
+
+def test_every_table_is_filled_and_published(refreshed: Platform) -> None:
+    with open_latest(refreshed.settings.published) as con:
+        counts = con.execute("SELECT row_counts FROM _snapshot").fetchall()[0][0]
+        versions, weeks = con.execute("SELECT versions, weeks FROM _snapshot").fetchall()[0]
+    assert {table for table, rows in counts.items() if rows == 0} == {"freshqa.findings"}
+    assert len(versions) == 6
+    assert weeks == [DEMO_WEEK]
+
+
+def test_rows_say_what_made_them(refreshed: Platform) -> None:
+    runs = {run.run_id for run in refreshed.instance.get_runs()}
+    with refreshed.warehouse.reader() as con:
+        for table in ("freshqa.questions", "search.evidence", "eval.judgements", "mart.accuracy"):
+            made = con.execute(f"SELECT DISTINCT run_id, code_version FROM {table}").fetchall()
+            assert {run for run, _ in made} <= runs
+            assert all(version for _, version in made)
+
+
+def test_events_carry_rows_and_columns(refreshed: Platform) -> None:
+    event = refreshed.instance.get_latest_materialization_event(dg.AssetKey(["mart", "accuracy"]))
+    assert event
+    assert event.asset_materialization
+    metadata = event.asset_materialization.metadata
+    assert metadata["dagster/partition_row_count"].value == 72
+    assert isinstance(metadata["dagster/column_schema"], dg.TableSchemaMetadataValue)
+
+
+def test_a_second_refresh_does_nothing(refreshed: Platform) -> None:
+    assert ran(refreshed) == []
+
+
+@pytest.fixture
+def platform(tmp_path: Path, demo: Demo) -> Platform:
+    return demo_platform(tmp_path, demo, REFERENCES[:1])
+
+
+def test_only_what_changed_is_done_again(platform: Platform, demo: Demo) -> None:
+    assert ran(platform) == [
+        "search/results 2026-02-09",
+        "eval/answers search-answer|2026-02-09",
+        "eval/answers demo/all-knowing|2026-02-09",
+        "mart/accuracy 2026-02-09",
+        "publish/analyst_snapshot",
+    ]
+    answers = platform.settings.home / "demo" / "answers" / REFERENCES[1] / "2026-02-09.csv"
+    platform.import_answers(answers.read_bytes(), "a.csv", DEMO_WEEK, REFERENCES[1])
+    assert ran(platform) == [
+        "eval/answers demo/frozen-2025-09|2026-02-09",
+        "mart/accuracy 2026-02-09",
+        "publish/analyst_snapshot",
+    ]
+    file = platform.settings.home / "demo" / "versions" / "2026-02-09.csv"
+    corrected = file.read_bytes().replace(b"is still the mayor", b"remains the mayor")
+    assert corrected != file.read_bytes()
+    platform.import_version(corrected, Source(DEMO_WEEK, "v2.csv", "demo"))
+    done = ran(platform)
+    assert done[:3] == [
+        "freshqa/questions 2026-02-09",
+        "freshqa/question_links",
+        "freshqa/changes 2026-02-09",
+    ]
+    assert "eval/answers demo/all-knowing|2026-02-09" in done
+    assert not any("2026-01" in step for step in done)
+    assert ran(platform) == []
+
+
+def test_a_revised_version_in_the_middle_renews_both_its_neighbours(platform: Platform) -> None:
+    platform.refresh_benchmark(quiet)
+    file = platform.settings.home / "demo" / "versions" / "2026-01-19.csv"
+    corrected = file.read_bytes().replace(b"is still the mayor", b"remains the mayor")
+    platform.import_version(corrected, Source(date(2026, 1, 19), "v2.csv", "demo"))
+    done = [f"{s.assets[0]} {s.partition or ''}".strip() for s in platform.refresh_benchmark(quiet)]
+    assert done == [
+        "freshqa/questions 2026-01-19",
+        "freshqa/question_links",
+        "freshqa/changes 2026-01-19",
+        "freshqa/changes 2026-01-26",
+    ]
+
+
+def test_any_week_of_the_corpus_can_be_evaluated(platform: Platform) -> None:
+    platform.refresh(date(2026, 1, 12), ["search-answer"], quiet)
+    with platform.warehouse.reader() as con:
+        rows = con.execute("SELECT DISTINCT week, version FROM mart.accuracy").fetchall()
+        newest = con.execute("SELECT max(date) FROM search.evidence").fetchall()[0][0]
+    assert rows == [(date(2026, 1, 12), date(2026, 1, 12))]
+    assert newest <= date(2026, 1, 12)
+
+
+def test_unknown_system_and_week_are_named(platform: Platform) -> None:
+    with pytest.raises(
+        UserError, match="no system 'gpt-9' in week 2026-02-09: known are search-answer"
+    ):
+        platform.refresh(DEMO_WEEK, ["gpt-9"], quiet)
+    with pytest.raises(UserError, match="is not a Monday"):
+        platform.refresh(date(2026, 2, 10), [], quiet)
+
+
+def test_without_results_the_week_fails_with_what_to_do(tmp_path: Path, demo: Demo) -> None:
+    platform = demo_platform(tmp_path, demo, ())
+    (tmp_path / "corpus.jsonl").unlink()
+    with pytest.raises(RefreshError, match="no corpus at .*corpus.jsonl"):
+        platform.refresh(DEMO_WEEK, [], quiet)
+
+
+def test_an_incomplete_snapshot_blocks_everything_after_it(platform: Platform) -> None:
+    platform.refresh_benchmark(quiet)
+    with platform.warehouse.reader() as con:
+        key, query = con.execute(
+            "SELECT question_key, question FROM freshqa.current_questions WHERE version = ? LIMIT 1",
+            [DEMO_WEEK],
+        ).fetchall()[0]
+    platform.archive.put_searches(
+        DEMO_WEEK, "recorded", DEMO_WEEK, [(key, query, DEMO_WEEK, b"{}")]
+    )
+    with pytest.raises(RefreshError, match="check complete: 59 of 60 questions were not searched"):
+        platform.refresh(DEMO_WEEK, [], quiet)
+    with platform.warehouse.reader() as con:
+        assert con.execute("SELECT count(*) FROM search.evidence").fetchall() == [(0,)]
+    assert not platform.settings.published.exists()
+
+
+def test_a_mostly_unrated_week_is_not_published(tmp_path: Path, demo: Demo) -> None:
+    strict = demo_platform(tmp_path, demo, ())
+    answers = tmp_path / "few.csv"
+    first = demo.wording(demo.questions[0], DEMO_WEEK)
+    answers.write_text(f'question,answer\n"{first}",Ana\n')
+    strict.import_answers(answers.read_bytes(), "few.csv", DEMO_WEEK, "few")
+    with pytest.raises(
+        RefreshError, match=r"check unrated_share: 9\d.\d% of 120 ratings are unrated"
+    ):
+        strict.refresh(DEMO_WEEK, ["few"], quiet)
+    lenient = Platform(Settings(home=tmp_path, max_unrated=1))
+    lenient.refresh(DEMO_WEEK, ["few"], quiet)
+    with lenient.warehouse.reader() as con:
+        row = con.execute(
+            "SELECT asked, answered, judged, unrated, bound_low, bound_high FROM mart.accuracy "
+            "WHERE slice = 'overall' AND mode = 'relaxed'"
+        ).fetchall()[0]
+    assert row[0] == row[2] + row[3]
+    assert row[5] - row[4] == pytest.approx(row[3] / row[0])
+
+
+def test_real_week(tmp_path: Path, real: Path) -> None:
+    """The main job on real input: a version, its saved searches, the paper's search baseline."""
+    platform = Platform(Settings(home=tmp_path))
+    version = date(2024, 3, 11)
+    file = real / "versions" / "2024-03-11.csv"
+    platform.import_version(file.read_bytes(), Source(version, file.name))
+    searches = real / "search" / "serpapi_evidence_600_2024-03-13.json"
+    new = platform.import_snapshot(
+        searches.read_bytes(), searches.name, version, version, date(2024, 3, 13)
+    )
+    assert new == 600
+    platform.refresh(version, [], quiet)
+    with open_latest(platform.settings.published) as con:
+        asked = dict(
+            con.execute("SELECT slice, asked FROM mart.accuracy WHERE mode = 'strict'").fetchall()
+        )
+        correct = con.execute(
+            "SELECT correct FROM mart.accuracy WHERE mode = 'relaxed' AND slice = 'overall'"
+        ).fetchall()[0][0]
+    assert asked == {
+        "overall": 500, "valid premise": 376, "fast-changing": 127, "slow-changing": 125,
+        "never-changing": 124, "before 2022": 140, "since 2022": 236, "one-hop": 280,
+        "multi-hop": 96, "false premise": 124, "false premise before 2022": 90, "dev": 100,
+    }  # fmt: skip
+    assert 150 < correct < 350
