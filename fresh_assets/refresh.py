@@ -14,7 +14,7 @@ import dagster as dg
 import polars as pl
 
 from fresh_assets.answers import imports as answer_imports
-from fresh_assets.answers.systems import System, read_systems
+from fresh_assets.answers.systems import System, read_systems, recorded_system
 from fresh_assets.benchmark.imports import Imported, Source, import_version
 from fresh_assets.benchmark.version_index import index_frame
 from fresh_assets.definitions import ROOMS, build_defs, graph_of
@@ -102,7 +102,7 @@ class Platform:
     def import_answers(self, content: bytes, file_name: str, week: date, system: str) -> int:
         """Record answers given elsewhere, replacing earlier ones of that system and week."""
         self.refresh_benchmark(lambda _: None)
-        System(name=system, method="recorded")
+        recorded_system(system)
         with self.warehouse.reader() as con:
             version = version_of_week(con, week)
             if version is None:

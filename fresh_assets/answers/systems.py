@@ -48,4 +48,14 @@ def _system(name: str, options: object) -> System:
 
 def find_system(systems: dict[str, System], name: str) -> System:
     """The configured system, or a recorded one for a name that is not configured."""
-    return systems.get(name) or System(name=name, method=RECORDED)
+    return systems.get(name) or recorded_system(name)
+
+
+def recorded_system(name: str) -> System:
+    """A system whose answers are imported; UserError if it may not be called so."""
+    try:
+        return System(name=name, method=RECORDED)
+    except pydantic.ValidationError as error:
+        raise UserError(
+            f"{name!r} is no system name: use letters, digits and . _ - / only"
+        ) from error

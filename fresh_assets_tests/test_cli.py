@@ -1,0 +1,165 @@
+"""The command line as a person uses it: real processes, exit codes, one-line errors."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fresh_assets.refresh import Platform
+from fresh_assets_tests.benchmark.files import as_csv, row, rows
+
+PROGRAM = Path(sys.executable).with_name("fresh-assets")
+
+
+def run(home: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    settings = {**os.environ, "FRESH_ASSETS_HOME": str(home), "COLUMNS": "160", **environment}
+    return subprocess.run(
+        [PROGRAM, *arguments],
+        capture_output=True,
+        text=True,
+        env=settings,
+        timeout=300,
+        check=False,
+    )
+
+
+def output_of(home: Path, *arguments: str, **environment: str) -> str:
+    done = run(home, *arguments, **environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def error_of(home: Path, *arguments: str, **environment: str) -> str:
+    done = run(home, *arguments, **environment)
+    assert done.returncode == 1, done.stdout
+    assert "Traceback" not in done.stderr
+    (line,) = done.stderr.strip().splitlines()[-1:]
+    assert line.startswith("Error: ")
+    return line
+
+
+@pytest.fixture
+def version_file(tmp_path: Path) -> Path:
+    file = tmp_path / "v.csv"
+    file.write_bytes(as_csv(rows()))
+    return file
+
+
+def test_a_version_from_file_to_table(tmp_path: Path, version_file: Path) -> None:
+    home = tmp_path / "home"
+    told = output_of(home, "import-version", str(version_file), "--date", "2024-03-04")
+    assert "2024-03-04 revision 1: 6 questions, 0 irregular cells" in told
+    told = output_of(home, "import-version", str(version_file), "--date", "2024-03-04")
+    assert "has these rows already (revision 1)" in told
+    version_file.write_bytes(as_csv(rows(row(1, answer_0="corrected"))))
+    output_of(home, "import-version", str(version_file), "--date", "2024-03-11")
+    assert "2024-03-11" in output_of(home, "versions")
+    told = output_of(home, "changes", "2024-03-04", "2024-03-11")
+    assert "replaced" in told
+    assert "corrected" in told
+
+
+def test_mistakes_get_one_line(tmp_path: Path, version_file: Path) -> None:
+    home = tmp_path / "home"
+    assert "nothing is published" in error_of(home, "sql", "SELECT 1")
+    version_file.write_bytes(as_csv(rows(row(2, split="DEMO"))))
+    told = error_of(home, "import-version", str(version_file), "--date", "2024-03-04")
+    assert "v.csv, row 6, column split: 'DEMO' is not one of TEST, DEV." in told
+    assert "is not imported" in error_of(home, "changes", "2024-01-01", "2024-01-08")
+    assert "no version dated up to" in error_of(home, "refresh", "--week", "2024-03-04")
+    assert "is not a Monday" in error_of(home, "refresh", "--week", "2024-03-05")
+    told = error_of(home, "refresh", FRESH_ASSETS_MAX_UNRATED="7")
+    assert "FRESH_ASSETS_MAX_UNRATED: " in told
+    answers = tmp_path / "a.csv"
+    answers.write_text("question,answer\nWho?,Ana\n")
+    told = error_of(home, "import-answers", str(answers), "--system", "a|b", "--week", "2024-03-04")
+    assert "is no system name" in told
+    snapshot = ["import-snapshot", str(answers), "--week", "2024-03-04", "--version", "2024-03-04"]
+    assert "version 2024-03-04 is not imported" in error_of(home, *snapshot)
+    assert "cannot be imported" in error_of(home, *snapshot, "--engine", "bing")
+
+
+def test_usage_errors_exit_with_2(tmp_path: Path) -> None:
+    assert run(tmp_path, "import-version", "none.csv", "--date", "2024-03-04").returncode == 2
+    assert run(tmp_path, "refresh", "--week", "soon").returncode == 2
+    assert run(tmp_path, "no-such-command").returncode == 2
+
+
+def test_sql_is_read_only_and_safe_to_paste(refreshed: Platform) -> None:
+    home = refreshed.settings.home
+    told = output_of(home, "sql", "SELECT system, mode FROM mart.accuracy LIMIT 1", "--csv")
+    assert told.splitlines()[0] == "system,mode"
+    assert "read-only" in error_of(home, "sql", "DELETE FROM mart.accuracy")
+    assert "nothing_here" in error_of(home, "sql", "FROM nothing_here")
+    assert "disabled" in error_of(home, "sql", "COPY mart.accuracy TO 'stolen.csv'")
+    told = output_of(
+        home, "sql", "-- a comment\nSELECT '=1+1' AS cell, NULL AS none, 0.125 AS number", "--csv"
+    )
+    assert told == "cell,none,number\n'=1+1,,0.125\n"
+    told = output_of(home, "sql", "SELECT '[red]x[/red]' || chr(27) || '[2J' AS cell")
+    assert "[red]x[/red]\ufffd[2J" in told
+
+
+def test_worked_examples_run(refreshed: Platform) -> None:
+    examples = sorted((Path(__file__).parents[1] / "sql" / "examples").glob("*.sql"))
+    assert examples
+    for example in examples:
+        assert (
+            len(output_of(refreshed.settings.home, "sql", str(example), "--csv").splitlines()) > 1
+        )
+
+
+def test_doctor_says_what_is_missing(tmp_path: Path, refreshed: Platform) -> None:
+    told = output_of(tmp_path / "new", "doctor", FRESH_ASSETS_HOEM="x")
+    assert "note  FRESH_ASSETS_HOEM: no such setting" in told
+    assert "note  warehouse: empty: `fresh-assets demo`" in told
+    assert not (tmp_path / "new").exists()
+    assert "60" not in output_of(refreshed.settings.home, "doctor")
+    broken = tmp_path / "systems.toml"
+    broken.write_text("[a]\nmethod = 'magic'\n")
+    done = run(tmp_path, "doctor", FRESH_ASSETS_SYSTEMS_FILE=str(broken))
+    assert done.returncode == 1
+    assert "broken  systems: systems.toml, [a], method" in done.stdout
+
+
+@pytest.mark.slow
+def test_demo_then_refresh_twice(tmp_path: Path) -> None:
+    output_of(tmp_path, "demo", "--questions", "40")
+    told = output_of(tmp_path, "refresh")
+    assert "RELAXED accuracy in week 2026-02-09" in told
+    assert "demo/all-knowing" in told
+    published = told.split("Published: ")[1].splitlines()[0]
+    assert Path(published).exists()
+    output_of(tmp_path, "demo", "--questions", "40")
+    assert "Everything is up to date." in output_of(tmp_path, "refresh")
+    told = error_of(
+        tmp_path,
+        "import-version",
+        str(tmp_path / "demo/versions/2026-01-05.csv"),
+        "--date",
+        "2026-01-05",
+    )
+    assert "holds the demo world" in told
+
+
+@pytest.mark.slow
+def test_the_real_versions_in_one_loop(tmp_path: Path, real: Path) -> None:
+    for file in sorted((real / "normalized").glob("*.csv")):
+        day = file.stem[-10:]
+        accept = ["--accept-damage"] if day == "2025-11-24" else []
+        output_of(tmp_path, "import-version", str(file), "--date", day, *accept)
+    searches = real / "search" / "serpapi_evidence_600_2024-03-13.json"
+    week = ["--week", "2024-03-11"]
+    output_of(
+        tmp_path, "import-snapshot", str(searches), "--engine", "recorded", *week,
+        "--version", "2024-03-11", "--as-of", "2024-03-13",
+    )  # fmt: skip
+    output_of(tmp_path, "refresh", *week)
+    query = (
+        "SELECT slice, asked FROM mart.accuracy WHERE mode = 'strict' AND system = 'search-answer'"
+    )
+    told = output_of(tmp_path, "sql", query, "--csv")
+    assert "overall,500" in told
+    assert "false premise before 2022,90" in told
