@@ -233,7 +233,7 @@ def sql(
         try:
             result = con.sql(query)
         except duckdb.Error as error:
-            raise UserError(str(error)) from error
+            raise UserError(" ".join(str(error).split())) from error
         if result is None:
             return
         if as_csv:
