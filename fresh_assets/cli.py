@@ -343,7 +343,9 @@ def _print_accuracy(settings: Settings, week: date) -> None:
     for mode in ("relaxed", "strict"):
         title = f"{mode.upper()} accuracy in week {week}, version {rows[0][10]}, judge: {judges}"
         out.print(_accuracy_table(title, [row for row in rows if row[1] == mode]))
-    out.print("Correct / rated; intervals, counts and bounds: mart.accuracy. The lexical judge is a stand-in.")
+    out.print(
+        "Correct / rated; intervals and bounds: mart.accuracy. The lexical judge is a stand-in."
+    )
 
 
 def _accuracy_table(title: str, rows: list[tuple[Any, ...]]) -> Table:
