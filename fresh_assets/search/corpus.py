@@ -55,15 +55,13 @@ class CorpusEngine:
         documents, index = self._index(as_of)
         if not documents:
             return _payload(query, as_of, [])
-        tokens = bm25s.tokenize([query], stopwords="en", show_progress=False)
-        found, scores = index.retrieve(
-            tokens, k=min(self._limit, len(documents)), show_progress=False
+        (words,) = bm25s.tokenize(
+            [query], stopwords="en", return_ids=False, show_progress=False
         )
-        hits = [
-            _hit(documents[int(i)], query)
-            for i, score in zip(np.ravel(found), np.ravel(scores), strict=True)
-            if score > 0
-        ]
+        scores = index.get_scores(words)
+        found = np.flatnonzero(scores)
+        best = found[np.argsort(-scores[found], kind="stable")][: self._limit]
+        hits = [_hit(documents[i], query) for i in best.tolist()]
         return _payload(query, as_of, hits)
 
     def parse(self, payload: bytes) -> list[Evidence]:
