@@ -57,7 +57,7 @@ def system_partitions(
 ) -> dg.SensorResult | dg.SkipReason:
     """Add a partition for every system in systems.toml; keys are never removed."""
     have = set(context.instance.get_dynamic_partitions(str(systems.name)))
-    new = [name for name in read_systems(settings.systems_toml) if name not in have]
+    new = [name for name in read_systems(settings.systems_toml).systems if name not in have]
     if not new:
         return dg.SkipReason("every system of systems.toml has its partition")
     return dg.SensorResult(dynamic_partitions_requests=[systems.build_add_request(new)])

@@ -87,7 +87,7 @@ def _warehouse(settings: Settings) -> Iterator[Finding]:
 
 
 def _systems(settings: Settings) -> Iterator[Finding]:
-    names = ", ".join(read_systems(settings.systems_toml))
+    names = ", ".join(read_systems(settings.systems_toml).systems)
     yield Finding("ok" if names else "note", "systems", names or "none; name some in systems.toml")
 
 

@@ -14,7 +14,7 @@ import dagster as dg
 import polars as pl
 
 from fresh_assets.answers import imports as answer_imports
-from fresh_assets.answers.systems import System, read_systems, recorded_system
+from fresh_assets.answers.systems import AnySystem, read_systems, recorded_system
 from fresh_assets.benchmark.imports import Imported, Source, import_version
 from fresh_assets.benchmark.version_index import index_frame
 from fresh_assets.definitions import ROOMS, build_defs, graph_of
@@ -187,7 +187,7 @@ class Platform:
         return bool(rows[0][0] != len(self.archive.searches(week)))
 
     def _systems(self, week: date, only: list[str]) -> list[str]:
-        configured = read_systems(self.settings.systems_toml)
+        configured = read_systems(self.settings.systems_toml).systems
         self._record_systems(configured)
         with self.warehouse.reader() as con:
             rows = con.execute(
@@ -203,7 +203,7 @@ class Platform:
         self._add_partitions(systems, known)
         return only or known
 
-    def _record_systems(self, configured: Mapping[str, System]) -> None:
+    def _record_systems(self, configured: Mapping[str, AnySystem]) -> None:
         table = self.warehouse.declaration.tables["eval.systems"]
         recorded = self._recorded_hashes(table.name)
         for name, system in configured.items():
@@ -211,7 +211,7 @@ class Platform:
                 {
                     "system": [name],
                     "method": [system.method],
-                    "engine": pl.Series([system.engine], dtype=pl.String),
+                    "options": [system.options],
                     "system_hash": [system.hash],
                 }
             )

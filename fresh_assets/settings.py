@@ -1,11 +1,14 @@
 """Settings from the environment (`FRESH_ASSETS_*`). Nothing else reads the environment."""
 
 import importlib.resources
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from fresh_assets.errors import UserError
 
 
 class Settings(BaseSettings):
@@ -28,6 +31,14 @@ class Settings(BaseSettings):
         float, Field(ge=0, le=1, description="share of unrated answers that blocks publishing")
     ] = 0.5
 
+    local_model: Annotated[
+        Path | None, Field(description="GGUF file of the local model; default: the packaged one")
+    ] = None
+    prices_file: Annotated[Path | None, Field(description="prices of models (TOML)")] = None
+    budget: Annotated[
+        float | None, Field(gt=0, description="dollars that one run of a system may cost")
+    ] = None
+
     @property
     def upstream_index(self) -> str:
         """Where the version index is read from; the demo world writes its own into the home."""
@@ -42,6 +53,16 @@ class Settings(BaseSettings):
     def archive_file(self) -> Path:
         """Raw imports and search payloads (SQLite)."""
         return self.home / "archive.sqlite"
+
+    @property
+    def calls_file(self) -> Path:
+        """Cache of all model calls (SQLite)."""
+        return self.home / "calls.sqlite"
+
+    @property
+    def local_server_file(self) -> Path:
+        """Where a local model server that was started by hand can be reached."""
+        return self.home / "local-llm.json"
 
     @property
     def corpus_file(self) -> Path:
@@ -61,7 +82,27 @@ class Settings(BaseSettings):
     @property
     def systems_toml(self) -> str:
         """Text of the systems file: the configured one, else the one shipped with the package."""
-        if self.systems_file:
-            return self.systems_file.read_text(encoding="utf-8")
-        shipped = importlib.resources.files("fresh_assets.data") / "systems.toml"
-        return shipped.read_text(encoding="utf-8")
+        return _text(self.systems_file, "systems.toml")
+
+    @property
+    def prices_toml(self) -> str:
+        """Text of the price table: the configured one, else the one shipped with the package."""
+        return _text(self.prices_file, "prices.toml")
+
+    def secret(self, variable: str) -> str:
+        """Value of the environment variable that holds a key; UserError if it is not set."""
+        value = os.environ.get(variable)
+        if not value:
+            raise UserError(f"the environment variable {variable} is not set; it holds the API key")
+        return value
+
+
+def _text(configured: Path | None, shipped: str) -> str:
+    if configured is None:
+        return (importlib.resources.files("fresh_assets.data") / shipped).read_text(
+            encoding="utf-8"
+        )
+    try:
+        return configured.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{configured} could not be read: {error}") from error

@@ -118,10 +118,10 @@ def test_doctor_says_what_is_missing(tmp_path: Path, refreshed: Platform) -> Non
     assert not (tmp_path / "new").exists()
     assert "60" not in output_of(refreshed.settings.home, "doctor")
     broken = tmp_path / "systems.toml"
-    broken.write_text("[a]\nmethod = 'magic'\n")
+    broken.write_text("[systems.a]\nmethod = 'magic'\n")
     done = run(tmp_path, "doctor", FRESH_ASSETS_SYSTEMS_FILE=str(broken))
     assert done.returncode == 1
-    assert "broken  systems: systems.toml, [a], method" in done.stdout
+    assert "broken  systems: systems.toml, [systems.a], method" in done.stdout
 
 
 @pytest.mark.slow

@@ -5,10 +5,11 @@ from datetime import date
 import dagster as dg
 import polars as pl
 
-from fresh_assets.answers.methods import evidence_of, recorded, search_answer
-from fresh_assets.answers.systems import RECORDED, System, find_system, read_systems
+from fresh_assets.answers.answering import Week, answer_week
+from fresh_assets.answers.systems import read_systems
 from fresh_assets.partitions import systems, weeks_systems
 from fresh_assets.settings import Settings
+from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import partition_key
 from fresh_assets.warehouse.lineage import version_of_week
@@ -35,13 +36,14 @@ recorded_answers = dg.AssetSpec(
         dg.AssetDep(["freshqa", "question_links"]),
     ],
     partitions_def=weeks_systems,
-    code_version="1",
+    code_version="2",
     kinds={"python", "duckdb"},
 )
 def answers(
     context: dg.AssetExecutionContext,
     warehouse: dg.ResourceParam[Warehouse],
     settings: dg.ResourceParam[Settings],
+    archive: dg.ResourceParam[Archive],
 ) -> dg.Output[pl.DataFrame]:
     """Responses of one system to every question of the week's version.
 
@@ -49,30 +51,43 @@ def answers(
     never a wrong answer.
     """
     key = partition_key(context)
-    system = find_system(read_systems(settings.systems_toml), key["system"])
-    frame = _ask(system, warehouse, date.fromisoformat(key["week"]))
-    states = dict(frame.group_by("state").len().iter_rows())
-    return dg.Output(frame, metadata={"system": system.name, "method": system.method, **states})
-
-
-def _ask(system: System, warehouse: Warehouse, week: date) -> pl.DataFrame:
+    systems = read_systems(settings.systems_toml)
+    system = systems.find(key["system"])
+    week = date.fromisoformat(key["week"])
     with warehouse.reader() as con:
         version = version_of_week(con, week)
-        questions = con.execute(
-            "SELECT question_key FROM freshqa.current_questions WHERE version = ? ORDER BY id",
-            [version],
-        ).pl()
-        source = "eval.recorded_answers" if system.method == RECORDED else "search.evidence"
-        where = " AND system = $system" if system.method == RECORDED else ""
-        values = {"week": week, **({"system": system.name} if where else {})}
-        inputs = con.execute(f"SELECT * FROM {source} WHERE week = $week{where}", values).pl()
-    if system.method == RECORDED:
-        rows = recorded(questions, inputs.select("question_key", "answer"))
-    else:
-        rows = search_answer(questions, evidence_of(inputs, system.engine, system.name))
-    return rows.with_columns(
+        inputs = Week(
+            week,
+            con.execute(
+                "SELECT question_key, question, split FROM freshqa.current_questions "
+                "WHERE version = ? ORDER BY id",
+                [version],
+            ).pl(),
+            con.execute("SELECT * FROM search.evidence WHERE week = ?", [week]).pl(),
+            con.execute(
+                "SELECT * FROM eval.recorded_answers WHERE week = $week AND system = $system", key
+            ).pl(),
+        )
+    rows = answer_week(system, systems, inputs, settings, archive).with_columns(
         version=pl.lit(version), method=pl.lit(system.method), system_hash=pl.lit(system.hash)
     )
+    return dg.Output(rows, metadata={"method": system.method, **_summary(rows)})
+
+
+def _summary(rows: pl.DataFrame) -> dict[str, int | float | str]:
+    """Counts of states, and what the calls took."""
+    states = dict(rows.group_by("state").len().sort("state").iter_rows())
+    called = rows.filter(pl.col("prompt_hash").is_not_null())
+    if called.is_empty():
+        return states
+    unpriced = int(called["cost"].null_count())
+    return {
+        **states,
+        "calls served from the cache": int(called["from_cache"].sum()),
+        "input tokens": int(called["input_tokens"].sum()),
+        "output tokens": int(called["output_tokens"].sum()),
+        "cost (USD)": "unknown" if unpriced else float(called["cost"].sum()),
+    }
 
 
 ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [systems_table, recorded_answers, answers]

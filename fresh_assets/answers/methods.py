@@ -1,17 +1,9 @@
-"""Methods: from questions and evidence to answers. Every question gets a row, whatever happened."""
+"""Methods without a model: from questions and evidence to answers, a row for every question."""
 
 import polars as pl
 
+from fresh_assets.answers.asking import ANSWER_SCHEMA
 from fresh_assets.errors import UserError
-
-ANSWER_SCHEMA = {
-    "question_key": pl.String,
-    "state": pl.String,
-    "answer": pl.String,
-    "reason": pl.String,
-    "engine": pl.String,
-    "evidence_ranks": pl.List(pl.Int32),
-}
 
 
 def search_answer(questions: pl.DataFrame, evidence: pl.DataFrame) -> pl.DataFrame:
@@ -89,5 +81,8 @@ def evidence_of(evidence: pl.DataFrame, engine: str | None, system: str) -> pl.D
 
 
 def _as_answers(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows with every column of an answer; NULL where a method has nothing to say."""
     ranks = pl.col("evidence_ranks").fill_null([]).cast(pl.List(pl.Int32))
-    return rows.with_columns(ranks).select(*ANSWER_SCHEMA)
+    missing = {name: kind for name, kind in ANSWER_SCHEMA.items() if name not in rows.columns}
+    empty = [pl.lit(None, dtype=kind).alias(name) for name, kind in missing.items()]
+    return rows.with_columns(ranks, *empty).select(*ANSWER_SCHEMA)

@@ -16,12 +16,13 @@ def unrated_share(
     warehouse: dg.ResourceParam[Warehouse],
     settings: dg.ResourceParam[Settings],
 ) -> dg.AssetCheckResult:
-    """The share of unrated answers stays below FRESH_ASSETS_MAX_UNRATED."""
+    """Of the questions asked, the unrated share stays below FRESH_ASSETS_MAX_UNRATED."""
     with warehouse.reader() as con:
         unrated, rated = con.execute(
             """
             SELECT count(*) FILTER (WHERE rating = 'unrated'), count(*)
-            FROM eval.judgements WHERE week = $week AND system = $system
+            FROM eval.judgements JOIN eval.answers USING (week, system, question_key)
+            WHERE week = $week AND system = $system AND state <> 'deferred'
             """,
             as_columns(weeks_systems, context.partition_key),
         ).fetchall()[0]

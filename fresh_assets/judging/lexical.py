@@ -10,21 +10,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fresh_assets.answers import refusal as refusals
+from fresh_assets.answers.refusal import refusal
 from fresh_assets.judging import text as seen
 from fresh_assets.warehouse.archive import sha256
 
 NAME = "lexical"
 MODES = ("relaxed", "strict")
-HASH = sha256(Path(__file__).read_bytes() + Path(seen.__file__).read_bytes())[:16]
-"""Hash of the rules: a change of this file or of text.py makes every rating stale."""
+HASH = sha256(b"".join(Path(f).read_bytes() for f in (__file__, seen.__file__, refusals.__file__)))[
+    :16
+]
+"""Hash of the rules: a change of them makes every rating stale."""
 MAX_NUMBERS = 4
 """A text with more different numbers than this does not commit itself to one of them."""
 SAME_MEANING, RELATED = 0.75, 0.4
 """Share of a gold answer's content words in the response: enough; too little to exclude it."""
 CLOSE = 0.02
 """A number this near to an acceptable one may be an approximation of it."""
-REFUSAL_WITHIN = 200
-"""A refusal stands at the beginning: within so many characters."""
 LONG_ANSWER = 5
 """From so many content words a gold answer is a statement, not a name."""
 
@@ -64,7 +66,7 @@ def _rate_fact(response: str, truth: Truth) -> Rating:
     gold = _matched(response, truth.aliases)
     if gold:
         return _commitment(response, gold, truth.question)
-    if seen.is_refusal(response[:REFUSAL_WITHIN]):
+    if refusal(response):
         return Rating("incorrect", "declines to answer")
     if seen.words(truth.answers[0]) in (["yes"], ["no"]):
         return _rate_yes_no(response, truth.answers[0])

@@ -36,7 +36,7 @@ def _rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     for mode in MODES:
         rating = (
             Rating("unrated", f"not asked: {answer['reason']}")
-            if answer["state"] == "error"
+            if answer["state"] in {"error", "deferred"}
             else rate(answer["answer"] or "", truth, mode)
         )
         yield answer["question_key"], NAME, mode, rating.rating, rating.comment, truth_hash, HASH

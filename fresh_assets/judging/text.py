@@ -1,4 +1,4 @@
-"""What a lexical judge sees in a text: words, numbers, dates, refusals, rebuttals."""
+"""What a lexical judge sees in a text: words, numbers, dates, doubts, rebuttals."""
 
 import re
 import unicodedata
@@ -34,14 +34,6 @@ _DATES = [
     re.compile(r"\b(?P<year>\d{4})[-/](?P<number>\d{1,2})[-/](?P<day>\d{1,2})\b"),
     re.compile(r"\b(?P<number>\d{1,2})[-/](?P<day>\d{1,2})[-/](?P<year>\d{4})\b"),
 ]
-_REFUSAL = re.compile(
-    r"\b(i (do not|don't|cannot|can't|am unable|'m unable|am not able|am not sure|'m not sure)"
-    r"( \w+){0,3} (know|have|provide|find|answer|determine|confirm|access|browse|sure|verify)"
-    r"|as an ai\b|unable to (answer|provide|determine|find)"
-    r"|no information (is )?(available|found|about)"
-    r"|insufficient (information|evidence)|not enough information)",
-    re.IGNORECASE,
-)
 _HEDGE = re.compile(
     r"\b(as of my (last|latest|knowledge)|knowledge cutoff|may be outdated|might have changed"
     r"|i think|i believe|possibly|perhaps|probably|might be|not (entirely )?(sure|certain)"
@@ -121,11 +113,6 @@ def is_number(text: str) -> bool:
 def is_date(text: str) -> bool:
     """Whether the whole text is one date."""
     return bool(dates(text)) and len(words(text)) <= 4
-
-
-def is_refusal(text: str) -> bool:
-    """Whether the text declines to answer."""
-    return bool(_REFUSAL.search(text))
 
 
 def is_hedged(text: str) -> bool:

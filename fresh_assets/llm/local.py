@@ -118,7 +118,11 @@ def _launch(file: Path, *, detached: bool) -> tuple[subprocess.Popen[str], str]:
         raise UserError("no local server: `pip install xllamacpp`")
     threads = os.cpu_count() or 2
     arguments = [str(file), str(_SLOTS), str(_CONTEXT_A_SLOT), str(threads), _alias(file)]
-    program = _PROGRAM.replace("sys.stdin.read()", "import signal; signal.pause()") if detached else _PROGRAM
+    program = (
+        _PROGRAM.replace("sys.stdin.read()", "import signal; signal.pause()")
+        if detached
+        else _PROGRAM
+    )
     process = subprocess.Popen(  # noqa: S603
         [sys.executable, "-c", program, *arguments],
         stdin=subprocess.DEVNULL if detached else subprocess.PIPE,

@@ -35,11 +35,13 @@ class Endpoint:
     """An OpenAI-compatible endpoint and what it allows.
 
     `patience`: a server that asks to wait for longer (seconds) gets no further try; the call is
-    deferred. `api_key` never reaches a request, a cache entry or an error text.
+    deferred. `api_key` never reaches a request, a cache entry or an error text. `name` is what
+    requests call it, and so part of their key (default: the URL).
     """
 
     url: str
     api_key: str = "none"
+    name: str = ""
     most_at_once: int = 32
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
@@ -75,7 +77,7 @@ class Pool:
         budget: Budget | None = None,
         reasks: int = 2,
     ) -> None:
-        self._endpoints = {endpoint.url: endpoint for endpoint in endpoints}
+        self._endpoints = {endpoint.name or endpoint.url: endpoint for endpoint in endpoints}
         self._lines: dict[str, _Line] = {}
         self._cache = cache
         self._prices = prices or {}
@@ -204,10 +206,10 @@ class Pool:
             self._stopped[place] = problem
         return Outcome(request, "error", problem=problem, tries=tries)
 
-    def _line(self, url: str) -> _Line:
-        if url not in self._lines:
-            self._lines[url] = _Line(self._endpoints[url])
-        return self._lines[url]
+    def _line(self, name: str) -> _Line:
+        if name not in self._lines:
+            self._lines[name] = _Line(self._endpoints[name])
+        return self._lines[name]
 
 
 async def stream(

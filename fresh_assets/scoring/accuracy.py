@@ -39,7 +39,8 @@ raters AS (SELECT DISTINCT system, judge, mode FROM judged)
 SELECT
     system, judge, mode, slice,
     count(*)::INTEGER AS asked,
-    count(*) FILTER (WHERE state = 'answered')::INTEGER AS answered,
+    count(*) FILTER (WHERE state IN ('answered', 'truncated'))::INTEGER AS answered,
+    count(*) FILTER (WHERE state = 'refused')::INTEGER AS refused,
     count(*) FILTER (WHERE rating IN ('correct', 'incorrect'))::INTEGER AS judged,
     count(*) FILTER (WHERE rating = 'correct')::INTEGER AS correct
 FROM sliced CROSS JOIN raters LEFT JOIN judged USING (question_key, system, judge, mode)

@@ -55,9 +55,7 @@ class CorpusEngine:
         documents, index = self._index(as_of)
         if not documents:
             return _payload(query, as_of, [])
-        (words,) = bm25s.tokenize(
-            [query], stopwords="en", return_ids=False, show_progress=False
-        )
+        (words,) = bm25s.tokenize([query], stopwords="en", return_ids=False, show_progress=False)
         scores = index.get_scores(words)
         found = np.flatnonzero(scores)
         best = found[np.argsort(-scores[found], kind="stable")][: self._limit]

@@ -9,7 +9,7 @@ import pytest
 
 from fresh_assets.answers.imports import match_answers, read_answers
 from fresh_assets.answers.methods import evidence_of, recorded, search_answer
-from fresh_assets.answers.systems import find_system, read_systems
+from fresh_assets.answers.systems import read_systems
 from fresh_assets.benchmark.identity import question_hash
 from fresh_assets.errors import BadInputError, UserError
 
@@ -70,20 +70,27 @@ def test_engine_must_be_named_where_a_week_has_several() -> None:
 
 
 def test_systems_file() -> None:
-    systems = read_systems('[a]\nmethod = "search_answer"\n["m/x-1"]\nmethod = "recorded"\n')
-    assert list(systems) == ["a", "m/x-1"]
-    assert systems["a"].hash != systems["m/x-1"].hash
-    assert find_system(systems, "elsewhere").method == "recorded"
+    text = '[systems.a]\nmethod = "search_answer"\n[systems."m/x-1"]\nmethod = "recorded"\n'
+    systems = read_systems(text)
+    assert list(systems.systems) == ["a", "m/x-1"]
+    assert systems.find("a").hash != systems.find("m/x-1").hash
+    assert systems.find("elsewhere").method == "recorded"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[a\n", "systems.toml: "),
-        ("a = 1", "a is no table"),
-        ('[a]\nmethod = "magic"', r"\[a\], method: "),
-        ('[a]\nmethod = "recorded"\ncolour = 1', r"\[a\], colour: "),
-        ('["a|b"]\nmethod = "recorded"', r"\[a\|b\], name: "),
+        ("[a]\n", r"\[a\] should be \[systems.a\]"),
+        ("[systems]\na = 1", "systems.a is no table"),
+        ('[systems.a]\nmethod = "magic"', r"\[systems.a\], method: "),
+        ('[systems.a]\nmethod = "recorded"\ncolour = 1', r"\[systems.a\], recorded.colour: "),
+        ('[systems."a|b"]\nmethod = "recorded"', r"\[systems.a\|b\], recorded.name: "),
+        (
+            '[systems.a]\nmethod = "closed_book"\nmodel = "m"\nendpoint = "x"',
+            r"\[systems.a\]: no endpoint 'x', only local",
+        ),
+        ("[endpoints.e]\nurl = 1", r"\[endpoints.e\], url: "),
     ],
 )
 def test_mistakes_in_the_systems_file_are_named(text: str, message: str) -> None:

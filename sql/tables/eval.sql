@@ -23,16 +23,31 @@ CREATE TABLE eval.answers (
     question_key VARCHAR NOT NULL,
     version DATE NOT NULL,
     method VARCHAR NOT NULL,
-    state VARCHAR NOT NULL CHECK (state IN ('answered', 'empty', 'error')),
+    state VARCHAR NOT NULL CHECK (
+        state IN ('answered', 'refused', 'truncated', 'empty', 'error', 'deferred')
+    ),
     answer VARCHAR,
     reason VARCHAR,
     engine VARCHAR,
     evidence_ranks INTEGER[] NOT NULL,
+    evidence_dropped INTEGER,
+    follow_ups VARCHAR[],
+    model VARCHAR,
+    prompt_hash VARCHAR,
+    finish_reason VARCHAR,
+    input_tokens BIGINT,
+    cached_tokens BIGINT,
+    output_tokens BIGINT,
+    cost DOUBLE CHECK (cost >= 0),
+    seconds DOUBLE,
+    tries INTEGER,
+    from_cache BOOLEAN,
+    citations VARCHAR[],
     system_hash VARCHAR NOT NULL,
     run_id VARCHAR,
     code_version VARCHAR,
     PRIMARY KEY (week, system, question_key),
-    CHECK ((state = 'answered') = (answer IS NOT NULL)),
+    CHECK ((state IN ('answered', 'refused', 'truncated')) = (answer IS NOT NULL)),
     CHECK ((state = 'answered') = (reason IS NULL))
 );
 COMMENT ON TABLE eval.answers IS 'One response of a system to a question in a week.';
@@ -41,11 +56,24 @@ COMMENT ON COLUMN eval.answers.system IS 'System under test: model, method and o
 COMMENT ON COLUMN eval.answers.question_key IS 'Identity of the question.';
 COMMENT ON COLUMN eval.answers.version IS 'Version whose wording was asked.';
 COMMENT ON COLUMN eval.answers.method IS 'How the system is asked.';
-COMMENT ON COLUMN eval.answers.state IS 'answered; empty: the system had nothing to say; error: it could not be asked.';
-COMMENT ON COLUMN eval.answers.answer IS 'The response; NULL unless answered.';
-COMMENT ON COLUMN eval.answers.reason IS 'Why there is no response; NULL when answered.';
+COMMENT ON COLUMN eval.answers.state IS 'answered; refused: declined to answer; truncated: cut by the output budget; empty: nothing to say; error: could not be asked; deferred: not asked yet.';
+COMMENT ON COLUMN eval.answers.answer IS 'The response; NULL where there is none.';
+COMMENT ON COLUMN eval.answers.reason IS 'Rule of the refusal, or why there is no whole response; NULL when answered.';
 COMMENT ON COLUMN eval.answers.engine IS 'Search engine of the evidence used; NULL without search.';
-COMMENT ON COLUMN eval.answers.evidence_ranks IS 'Ranks of the search.evidence rows used.';
+COMMENT ON COLUMN eval.answers.evidence_ranks IS 'Ranks of the search.evidence rows used, in the order of the prompt.';
+COMMENT ON COLUMN eval.answers.evidence_dropped IS 'Pieces of evidence that did not fit the prompt.';
+COMMENT ON COLUMN eval.answers.follow_ups IS 'Follow-up questions or sub-queries the system asked.';
+COMMENT ON COLUMN eval.answers.model IS 'Model as the server reported it.';
+COMMENT ON COLUMN eval.answers.prompt_hash IS 'Hash of the last request; the call cache holds it whole.';
+COMMENT ON COLUMN eval.answers.finish_reason IS 'Why the model stopped.';
+COMMENT ON COLUMN eval.answers.input_tokens IS 'Input tokens of all calls for this answer.';
+COMMENT ON COLUMN eval.answers.cached_tokens IS 'Input tokens that the provider had cached; part of input_tokens.';
+COMMENT ON COLUMN eval.answers.output_tokens IS 'Output tokens of all calls for this answer.';
+COMMENT ON COLUMN eval.answers.cost IS 'US dollars; NULL if the price is unknown or nothing was called.';
+COMMENT ON COLUMN eval.answers.seconds IS 'Time of the last call, retries included.';
+COMMENT ON COLUMN eval.answers.tries IS 'Tries of the last call.';
+COMMENT ON COLUMN eval.answers.from_cache IS 'The last call was served from the call cache.';
+COMMENT ON COLUMN eval.answers.citations IS 'Web pages that the model itself cited.';
 COMMENT ON COLUMN eval.answers.system_hash IS 'Hash of the configuration of the system.';
 COMMENT ON COLUMN eval.answers.run_id IS 'Dagster run that wrote the row.';
 COMMENT ON COLUMN eval.answers.code_version IS 'Code version of the asset that wrote the row.';
@@ -80,11 +108,11 @@ COMMENT ON COLUMN eval.judgements.code_version IS 'Code version of the asset tha
 CREATE TABLE eval.systems (
     system VARCHAR NOT NULL PRIMARY KEY,
     method VARCHAR NOT NULL,
-    engine VARCHAR,
+    options VARCHAR NOT NULL,
     system_hash VARCHAR NOT NULL
 );
 COMMENT ON TABLE eval.systems IS 'Systems under test as configured.';
 COMMENT ON COLUMN eval.systems.system IS 'Name of the system.';
 COMMENT ON COLUMN eval.systems.method IS 'How it is asked.';
-COMMENT ON COLUMN eval.systems.engine IS 'Search engine whose evidence it reads; NULL: the only one of the week.';
+COMMENT ON COLUMN eval.systems.options IS 'Its options, as JSON.';
 COMMENT ON COLUMN eval.systems.system_hash IS 'Hash of the configuration; stored with every answer.';

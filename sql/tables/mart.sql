@@ -9,6 +9,7 @@ CREATE TABLE mart.accuracy (
     version DATE NOT NULL,
     asked INTEGER NOT NULL CHECK (asked > 0),
     answered INTEGER NOT NULL,
+    refused INTEGER NOT NULL,
     judged INTEGER NOT NULL,
     correct INTEGER NOT NULL,
     unrated INTEGER NOT NULL,
@@ -21,7 +22,7 @@ CREATE TABLE mart.accuracy (
     code_version VARCHAR,
     PRIMARY KEY (week, system, judge, mode, slice),
     CHECK (0 <= correct AND correct <= judged),
-    CHECK (judged + unrated = asked AND answered <= asked)
+    CHECK (judged + unrated = asked AND answered + refused <= asked)
 );
 COMMENT ON TABLE mart.accuracy IS 'Accuracy by slice. An error is a state, never a score: read it with its counts and bounds.';
 COMMENT ON COLUMN mart.accuracy.week IS 'Monday of the evaluation week (UTC).';
@@ -31,7 +32,8 @@ COMMENT ON COLUMN mart.accuracy.mode IS 'relaxed or strict.';
 COMMENT ON COLUMN mart.accuracy.slice IS 'Subset of the TEST split (dev: the DEV split).';
 COMMENT ON COLUMN mart.accuracy.version IS 'Version the week was evaluated against.';
 COMMENT ON COLUMN mart.accuracy.asked IS 'Questions of the slice in this version: the denominator of the bounds.';
-COMMENT ON COLUMN mart.accuracy.answered IS 'Questions the system responded to.';
+COMMENT ON COLUMN mart.accuracy.answered IS 'Questions the system gave an answer to.';
+COMMENT ON COLUMN mart.accuracy.refused IS 'Questions the system declined to answer; they are rated like answers.';
 COMMENT ON COLUMN mart.accuracy.judged IS 'Answers rated correct or incorrect; no response counts as incorrect.';
 COMMENT ON COLUMN mart.accuracy.correct IS 'Answers rated correct.';
 COMMENT ON COLUMN mart.accuracy.unrated IS 'Questions without a rating: errors and answers the judge could not decide.';

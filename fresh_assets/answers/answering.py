@@ -1,0 +1,164 @@
+"""Run one system over the questions of a week, whatever its method."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+
+import polars as pl
+from rapidfuzz import fuzz
+
+from fresh_assets.answers.asking import (
+    ANSWER_SCHEMA,
+    Asked,
+    Asker,
+    Searcher,
+    as_row,
+    deferred_row,
+    pieces_of,
+)
+from fresh_assets.answers.evidence import Piece
+from fresh_assets.answers.methods import evidence_of, recorded, search_answer
+from fresh_assets.answers.systems import (
+    LOCAL,
+    AnySystem,
+    Asking,
+    EndpointConfig,
+    Recorded,
+    SearchAnswer,
+    Systems,
+)
+from fresh_assets.errors import UserError
+from fresh_assets.llm.cache import CallCache
+from fresh_assets.llm.local import local_server, model_file, status
+from fresh_assets.llm.pool import Endpoint, Pool
+from fresh_assets.llm.prices import Budget, read_prices
+from fresh_assets.search.dates import parse_date
+from fresh_assets.search.engine import Engine, Evidence
+from fresh_assets.search.snapshot import make_engine
+from fresh_assets.settings import Settings
+from fresh_assets.warehouse.archive import Archive
+
+LOCAL_AT_ONCE = 2
+
+
+@dataclass(frozen=True)
+class Week:
+    """Inputs of a week: questions (question_key, question, split) and search.evidence rows."""
+
+    day: date
+    questions: pl.DataFrame
+    evidence: pl.DataFrame
+    recorded: pl.DataFrame
+
+
+def answer_week(
+    system: AnySystem, systems: Systems, week: Week, settings: Settings, archive: Archive
+) -> pl.DataFrame:
+    """Answers of `system` with the columns of ANSWER_SCHEMA: one row a question."""
+    if isinstance(system, Recorded):
+        return recorded(week.questions, week.recorded.select("question_key", "answer"))
+    evidence = evidence_of(week.evidence, system.engine, system.name)
+    if isinstance(system, SearchAnswer):
+        return search_answer(week.questions, evidence)
+    with connect(system, systems, settings) as endpoint:
+        return asyncio.run(_ask(system, endpoint, week, evidence, settings, archive))
+
+
+@contextmanager
+def connect(system: Asking, systems: Systems, settings: Settings) -> Iterator[Endpoint]:
+    """The endpoint of a system; the local server runs for the length of the block if needed."""
+    config = systems.endpoints.get(system.endpoint)
+    if config is not None and config.url != LOCAL:
+        key = settings.secret(config.api_key_env) if config.api_key_env else "none"
+        yield _endpoint(config, config.url, key, config.url)
+        return
+    file = model_file(settings.local_model)
+    name = f"{LOCAL}/{file.name}"
+    config = config or EndpointConfig(url=LOCAL, most_at_once=LOCAL_AT_ONCE)
+    if running := status(settings.local_server_file):
+        yield _endpoint(config, running.url, "none", name)
+        return
+    with local_server(file) as url:
+        yield _endpoint(config, url, "none", name)
+
+
+def make_pool(system: Asking, endpoint: Endpoint, settings: Settings) -> Pool:
+    """Pool over one endpoint with the home's cache, the price table and the budget."""
+    prices = read_prices(settings.prices_toml)
+    if settings.budget is not None and system.model not in prices:
+        raise UserError(
+            f"a budget is set but the price of {system.model} is unknown: add it to prices.toml"
+        )
+    return Pool([endpoint], CallCache(settings.calls_file), prices, Budget(settings.budget))
+
+
+def make_searcher(engine: Engine, archive: Archive, day: date) -> Searcher:
+    """Finds evidence for follow-up questions: a new archived search where the engine may search
+    that day, else the best pieces of the question's own snapshot."""
+
+    def new_search(query: str, _: Asked) -> Sequence[Piece]:
+        payload = engine.search(query, day)
+        archive.put(payload)
+        return [_piece(evidence, day) for evidence in engine.parse(payload)]
+
+    def own_snapshot(query: str, asked: Asked) -> Sequence[Piece]:
+        def fits(piece: Piece) -> float:
+            text = " ".join(filter(None, (piece.title, piece.snippet, piece.highlight)))
+            return fuzz.token_set_ratio(query, text)
+
+        return sorted(asked.pieces, key=fits, reverse=True)
+
+    return own_snapshot if engine.is_live else new_search
+
+
+async def _ask(
+    system: Asking,
+    endpoint: Endpoint,
+    week: Week,
+    evidence: pl.DataFrame,
+    settings: Settings,
+    archive: Archive,
+) -> pl.DataFrame:
+    engines = sorted(evidence["engine"].unique())
+    engine = engines[0] if engines else None
+    questions, left_out = _chosen(week.questions, system.at_most)
+    asked = list(_asked(questions, evidence))
+    searcher = make_searcher(make_engine(engine or settings.engine, settings), archive, week.day)
+    async with make_pool(system, endpoint, settings) as pool:
+        asker = Asker(system, endpoint.name or endpoint.url, pool, week.day, searcher)
+        rows = [as_row(r, engine) async for r in asker.ask_all(asked, endpoint.most_at_once)]
+    rows += [
+        deferred_row(key, f"at most {system.at_most} questions are asked")
+        for key in left_out["question_key"]
+    ]
+    return pl.DataFrame(rows, schema=ANSWER_SCHEMA)
+
+
+def _chosen(questions: pl.DataFrame, at_most: int | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The questions to ask and those to leave out: TEST first, then by key, which is random."""
+    ordered = questions.sort(pl.col("split") != "TEST", "question_key")
+    number = len(ordered) if at_most is None else at_most
+    return ordered.head(number), ordered.tail(max(0, len(ordered) - number))
+
+
+def _asked(questions: pl.DataFrame, evidence: pl.DataFrame) -> Iterator[Asked]:
+    by_key = evidence.sort("rank").rows_by_key("question_key", named=True)
+    for key, question in questions.select("question_key", "question").iter_rows():
+        yield Asked(key, question, pieces_of(by_key.get(key, [])))
+
+
+def _endpoint(config: EndpointConfig, url: str, key: str, name: str) -> Endpoint:
+    return Endpoint(
+        url, key, name, config.most_at_once, config.requests_per_minute,
+        config.tokens_per_minute, config.timeout, config.tries,
+    )  # fmt: skip
+
+
+def _piece(evidence: Evidence, day: date) -> Piece:
+    when = parse_date(evidence.date_text, day)
+    return Piece(
+        evidence.kind, -1, evidence.source, when.day if when else None, evidence.date_text,
+        evidence.title, evidence.snippet, evidence.highlight, evidence.url,
+    )  # fmt: skip
