@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,6 +34,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+cache_app = typer.Typer(help="The cache of model calls.", no_args_is_help=True)
+local_app = typer.Typer(help="The local model server.", no_args_is_help=True)
+app.add_typer(cache_app, name="cache")
+app.add_typer(local_app, name="local-llm")
 out = Console()
 err = Console(stderr=True)
 
@@ -174,6 +178,126 @@ def import_answers(
         f"{number} answers of {system} in week {week:%Y-%m-%d} recorded; "
         f"rate them: fresh-assets refresh --week {week:%Y-%m-%d}"
     )
+
+
+@app.command()
+def ask(
+    question: str,
+    system: Annotated[str, typer.Option(help="a system of systems.toml that asks a model")],
+) -> None:
+    """Ask a system one question now; shows the evidence it used and its citations."""
+    from fresh_assets.asking_now import ask_now
+
+    settings = Settings()
+    with _progress(f"Asking {system}"):
+        response = ask_now(question, system, settings)
+    for piece in response.used:
+        shown = " ".join(filter(None, (piece.shown_date, piece.title, piece.url)))
+        out.print(f"[dim]evidence: {_plain(shown)}[/dim]", soft_wrap=True, highlight=False)
+    for follow_up in response.follow_ups:
+        out.print(f"[dim]asked: {_plain(follow_up)}[/dim]", soft_wrap=True, highlight=False)
+    outcome = response.outcome
+    if outcome.state not in {"ok", "truncated"}:
+        raise UserError(f"{system} gave no answer ({outcome.state}): {outcome.problem}")
+    out.print(_plain(outcome.text.strip()), highlight=False)
+    for citation in outcome.citations:
+        out.print(f"[dim]cited: {_plain(citation)}[/dim]", soft_wrap=True, highlight=False)
+
+
+@app.command()
+def score(
+    file: FileArgument,
+    mode: Annotated[str, typer.Option(help="relaxed or strict")] = "relaxed",
+    judge: Annotated[str, typer.Option(help="lexical, or a judge of systems.toml")] = "lexical",
+    as_of: OptionalDay = None,
+) -> None:
+    """Rate the answers of a CSV file; writes the ratings to a new file beside it."""
+    from fresh_assets.answers.systems import read_systems
+    from fresh_assets.judging.files import rate_file
+
+    if mode not in {"relaxed", "strict"}:
+        raise UserError(f"mode {mode!r}: use relaxed or strict")
+    settings = Settings()
+    today = (as_of or datetime.now()).date()  # noqa: DTZ005
+    target = file.with_name(f"{file.stem}.{judge}.{mode}.csv")
+    if target.exists():
+        raise UserError(f"{target} exists; move it away first")
+    with _progress(f"Rating with {judge}"):
+        systems = read_systems(settings.systems_toml)
+        rated = rate_file(file.read_bytes(), file.name, mode, judge, systems, settings, today)
+    target.write_text(rated.text, encoding="utf-8")
+    counts = ", ".join(f"{number} {rating}" for rating, number in rated.counts.items())
+    out.print(f"{counts}: {target}", soft_wrap=True, highlight=False)
+
+
+@app.command()
+def estimate(week: OptionalDay = None) -> None:
+    """Say what a refresh of a week would ask and cost at most, before it does."""
+    _, platform = _platform()
+    chosen = week.date() if week else platform.default_week()
+    table = Table(title=f"At most, for week {chosen} (nothing is asked)")
+    for column in ("system", "model", "calls", "input tokens", "output tokens", "cost (USD)"):
+        table.add_column(column, justify="left" if column in {"system", "model"} else "right")
+    with _progress("Estimating") as report:
+        for row in platform.estimate(chosen, report):
+            table.add_row(*map(_plain, row))
+    out.print(table)
+
+
+@cache_app.command("stats")
+def cache_stats() -> None:
+    """Say what the call cache holds."""
+    from fresh_assets.llm.cache import CallCache
+
+    stats = CallCache(Settings().calls_file).stats()
+    for state, number in stats.states.items():
+        out.print(f"{number:>8} {state}", highlight=False)
+    out.print(f"{stats.size / 1e6:.1f} MB, {stats.first or 'never'} to {stats.last or 'never'}")
+
+
+@cache_app.command("prune")
+def cache_prune(
+    days: Annotated[int, typer.Option(min=0, help="delete calls older than this")],
+    everything: Annotated[
+        bool, typer.Option(help="also good replies, which are then asked and paid again")
+    ] = False,
+) -> None:
+    """Delete old calls; without --everything only those that are never served."""
+    from fresh_assets.llm.cache import CallCache
+
+    cache = CallCache(Settings().calls_file)
+    deleted = cache.prune(timedelta(days=days), only_unserved=not everything)
+    out.print(f"{deleted} calls deleted")
+
+
+@local_app.command("start")
+def local_start() -> None:
+    """Serve the local model until it is stopped."""
+    from fresh_assets.llm.local import model_file, start
+
+    settings = Settings()
+    with _progress("Starting the local model"):
+        running = start(model_file(settings.local_model), settings.local_server_file)
+    out.print(f"{running.model} is served at {running.url} (PID {running.pid})", highlight=False)
+
+
+@local_app.command("stop")
+def local_stop() -> None:
+    """Stop the local model."""
+    from fresh_assets.llm.local import stop
+
+    running = stop(Settings().local_server_file)
+    out.print(f"{running.model} stopped (PID {running.pid})", highlight=False)
+
+
+@local_app.command("status")
+def local_status() -> None:
+    """Say whether the local model is served, and where."""
+    from fresh_assets.llm.local import status
+
+    running = status(Settings().local_server_file)
+    told = f"{running.model} at {running.url} (PID {running.pid})" if running else "not running"
+    out.print(told, highlight=False)
 
 
 @app.command()

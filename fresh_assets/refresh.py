@@ -14,11 +14,14 @@ import dagster as dg
 import polars as pl
 
 from fresh_assets.answers import imports as answer_imports
-from fresh_assets.answers.systems import AnySystem, read_systems, recorded_system
+from fresh_assets.answers.answering import estimate_systems, read_week
+from fresh_assets.answers.systems import AnySystem, Judge, read_systems, recorded_system
 from fresh_assets.benchmark.imports import Imported, Source, import_version
 from fresh_assets.benchmark.version_index import index_frame
 from fresh_assets.definitions import ROOMS, build_defs, graph_of
 from fresh_assets.errors import UserError
+from fresh_assets.judging import lexical
+from fresh_assets.judging.rating import judge_hash
 from fresh_assets.partitions import check_week, monday, systems, this_week, versions
 from fresh_assets.search.snapshot import import_recorded
 from fresh_assets.settings import Settings
@@ -26,7 +29,7 @@ from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.lineage import is_up_to_date, version_of_week
 from fresh_assets.warehouse.publish import is_published
-from fresh_assets.warehouse.slices import content_hash, write_slice
+from fresh_assets.warehouse.slices import content_hash, slice_name, write_slice
 
 DAGSTER_YAML = """\
 telemetry: {enabled: false}
@@ -144,6 +147,16 @@ class Platform:
             steps.append(self._run(["publish/analyst_snapshot"], None, report))
         return steps
 
+    def estimate(self, week: date, report: Callable[[str], None]) -> list[tuple[str, ...]]:
+        """(system, model, calls, input and output tokens, cost) of one-step systems, at most.
+
+        Systems of several steps are counted with their first prompt once a step.
+        """
+        self.refresh_benchmark(report)
+        read = read_systems(self.settings.systems_toml)
+        inputs = read_week(self.warehouse, week, "")
+        return estimate_systems(read, inputs, self.settings)
+
     def refresh_benchmark(self, report: Callable[[str], None]) -> list[Step]:
         """Bring the assets of FreshQA up to date for every imported version."""
         steps = []
@@ -187,8 +200,10 @@ class Platform:
         return bool(rows[0][0] != len(self.archive.searches(week)))
 
     def _systems(self, week: date, only: list[str]) -> list[str]:
-        configured = read_systems(self.settings.systems_toml).systems
+        read = read_systems(self.settings.systems_toml)
+        configured = read.systems
         self._record_systems(configured)
+        self._record_judges(read.judges)
         with self.warehouse.reader() as con:
             rows = con.execute(
                 "SELECT DISTINCT system FROM eval.recorded_answers WHERE week = ? ORDER BY 1",
@@ -204,21 +219,38 @@ class Platform:
         return only or known
 
     def _record_systems(self, configured: Mapping[str, AnySystem]) -> None:
-        table = self.warehouse.declaration.tables["eval.systems"]
-        recorded = self._recorded_hashes(table.name)
         for name, system in configured.items():
-            row = pl.DataFrame(
-                {
-                    "system": [name],
-                    "method": [system.method],
-                    "options": [system.options],
-                    "system_hash": [system.hash],
-                }
-            )
-            if recorded.get(name) != content_hash(table, row):
-                write_slice(self.warehouse, table.name, {"system": name}, row)
+            row = {
+                "system": name,
+                "method": system.method,
+                "options": system.options,
+                "system_hash": system.hash,
+            }
+            if self._record("eval.systems", {"system": name}, [row]):
                 self._add_partitions(systems, [name])
                 self._report(["eval", "systems"], name, {"hash": system.hash})
+
+    def _record_judges(self, configured: Mapping[str, Judge]) -> None:
+        rows = [{"judge": lexical.NAME, "options": "{}", "judge_hash": lexical.HASH}]
+        rows += [
+            {
+                "judge": name,
+                "options": judge.options,
+                "judge_hash": "".join(judge_hash(judge, mode) for mode in judge.modes),
+            }
+            for name, judge in configured.items()
+        ]
+        if self._record("eval.judges", {}, rows):
+            self._report(["eval", "judges"], None, {"judges": len(rows)})
+
+    def _record(self, name: str, key: Mapping[str, str], rows: list[dict[str, str]]) -> bool:
+        """Write a slice of configuration unless it is there already."""
+        frame = pl.DataFrame(rows)
+        table = self.warehouse.declaration.tables[name]
+        if self._recorded_hashes(name).get(slice_name(key)) == content_hash(table, frame):
+            return False
+        write_slice(self.warehouse, name, key, frame)
+        return True
 
     def _recorded_hashes(self, table: str) -> dict[str, str]:
         with self.warehouse.reader() as con:
@@ -238,7 +270,7 @@ class Platform:
         if new:
             self.instance.add_dynamic_partitions(name, new)
 
-    def _report(self, key: list[str], partition: str, metadata: Mapping[str, Any]) -> None:
+    def _report(self, key: list[str], partition: str | None, metadata: Mapping[str, Any]) -> None:
         event = dg.AssetMaterialization(dg.AssetKey(key), partition=partition, metadata=metadata)
         self.instance.report_runless_asset_event(event)
 

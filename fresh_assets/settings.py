@@ -60,6 +60,11 @@ class Settings(BaseSettings):
         return self.home / "calls.sqlite"
 
     @property
+    def judge_key_file(self) -> Path:
+        """Secret behind the marks around responses in judge prompts; made on first use."""
+        return self.home / "judge.key"
+
+    @property
     def local_server_file(self) -> Path:
         """Where a local model server that was started by hand can be reached."""
         return self.home / "local-llm.json"

@@ -25,6 +25,7 @@ from fresh_assets.answers.systems import (
     AnySystem,
     Asking,
     EndpointConfig,
+    Judge,
     Recorded,
     SearchAnswer,
     Systems,
@@ -33,12 +34,15 @@ from fresh_assets.errors import UserError
 from fresh_assets.llm.cache import CallCache
 from fresh_assets.llm.local import local_server, model_file, status
 from fresh_assets.llm.pool import Endpoint, Pool
-from fresh_assets.llm.prices import Budget, read_prices
+from fresh_assets.llm.prices import Budget, cost_of, estimated_usage, read_prices
+from fresh_assets.llm.request import Usage
 from fresh_assets.search.dates import parse_date
 from fresh_assets.search.engine import Engine, Evidence
 from fresh_assets.search.snapshot import make_engine
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
+from fresh_assets.warehouse.connections import Warehouse
+from fresh_assets.warehouse.lineage import version_of_week
 
 LOCAL_AT_ONCE = 2
 
@@ -48,9 +52,54 @@ class Week:
     """Inputs of a week: questions (question_key, question, split) and search.evidence rows."""
 
     day: date
+    version: date
     questions: pl.DataFrame
     evidence: pl.DataFrame
     recorded: pl.DataFrame
+
+
+def read_week(warehouse: Warehouse, week: date, system: str) -> Week:
+    """Inputs of a week; recorded answers are those of `system`."""
+    with warehouse.reader() as con:
+        version = version_of_week(con, week)
+        if version is None:
+            raise UserError(f"no version dated up to the end of week {week} is imported")
+        return Week(
+            week,
+            version,
+            con.execute(
+                "SELECT question_key, question, split FROM freshqa.current_questions "
+                "WHERE version = ? ORDER BY id",
+                [version],
+            ).pl(),
+            con.execute("SELECT * FROM search.evidence WHERE week = ?", [week]).pl(),
+            con.execute(
+                "SELECT * FROM eval.recorded_answers WHERE week = ? AND system = ?", [week, system]
+            ).pl(),
+        )
+
+
+def estimate_systems(systems: Systems, week: Week, settings: Settings) -> list[tuple[str, ...]]:
+    """(system, model, calls, input tokens, output tokens, dollars) of every system, at most."""
+    prices = read_prices(settings.prices_toml)
+    rows = []
+    for name, system in systems.systems.items():
+        if not isinstance(system, Asking):
+            continue
+        evidence = evidence_of(week.evidence, system.engine, name)
+        questions, _ = _chosen(week.questions, system.at_most)
+        asker = Asker(system, system.endpoint, None, week.day, lambda *_: ())
+        usages = [
+            estimated_usage(asker.request(asker.prompt(asked)[0]))
+            for asked in _asked(questions, evidence)
+        ]
+        steps = {"self_ask": 4, "decomposed": 2}.get(system.method, 1)
+        total = sum(usages, Usage())
+        cost = cost_of(total, prices.get(system.model))
+        calls, spent = len(usages) * steps, [total.input * steps, total.output * steps]
+        shown = "unknown" if cost is None else f"{cost * steps:.2f}"
+        rows.append((name, system.model, f"{calls:,}", *(f"{n:,}" for n in spent), shown))
+    return rows
 
 
 def answer_week(
@@ -91,7 +140,8 @@ def make_pool(system: Asking, endpoint: Endpoint, settings: Settings) -> Pool:
         raise UserError(
             f"a budget is set but the price of {system.model} is unknown: add it to prices.toml"
         )
-    return Pool([endpoint], CallCache(settings.calls_file), prices, Budget(settings.budget))
+    reasks = system.reasks if isinstance(system, Judge) else 0
+    return Pool([endpoint], CallCache(settings.calls_file), prices, Budget(settings.budget), reasks)
 
 
 def make_searcher(engine: Engine, archive: Archive, day: date) -> Searcher:

@@ -85,11 +85,11 @@ class Asker:
     """One system over a pool, on a day. `endpoint` is the name that the pool knows it by."""
 
     def __init__(
-        self, system: Asking, endpoint: str, pool: Pool, today: date, searcher: Searcher
+        self, system: Asking, endpoint: str, pool: Pool | None, today: date, searcher: Searcher
     ) -> None:
         self.system = system
         self.endpoint = endpoint
-        self.pool = pool
+        self._pool = pool
         self.today = today
         self.searcher = searcher
 
@@ -111,7 +111,7 @@ class Asker:
                 return Response(asked, outcome, tuple(used), dropped, usage=outcome.usage)
 
     def prompt(self, asked: Asked) -> tuple[Messages, Sequence[Piece], int]:
-        """Messages of a one-step method, the evidence in them, and how much did not fit."""
+        """Messages of the only or first step, the evidence in them, how much did not fit."""
         system, today = self.system, self.today
         if isinstance(system, ClosedBook):
             return closed_book(asked.question, today, premise_check=system.premise_check), (), 0
@@ -121,7 +121,9 @@ class Asker:
             return few_shot(asked.question, today, shown, reasoning=thinks), (), 0
         if isinstance(system, FreshPrompt):
             return self._fresh_prompt(asked, system)
-        raise TypeError(f"{system.method} has no single prompt")
+        if isinstance(system, SelfAsk):
+            return self_ask(asked.question, today, (), WORKED_FOLLOW_UPS), (), 0
+        raise TypeError(f"{system.method} asks no model")
 
     def _fresh_prompt(
         self, asked: Asked, system: FreshPrompt
@@ -171,7 +173,9 @@ class Asker:
         return Response(asked, outcome, tuple(used), 0, tuple(q for q, _ in steps), usage)
 
     async def _complete(self, messages: Messages) -> Outcome:
-        return await self.pool.complete(self.request(messages))
+        if self._pool is None:
+            raise RuntimeError("an asker without a pool only makes prompts")
+        return await self._pool.complete(self.request(messages))
 
     def request(self, messages: Messages) -> Request:
         """The request that the system would send."""

@@ -5,14 +5,13 @@ from datetime import date
 import dagster as dg
 import polars as pl
 
-from fresh_assets.answers.answering import Week, answer_week
+from fresh_assets.answers.answering import answer_week, read_week
 from fresh_assets.answers.systems import read_systems
 from fresh_assets.partitions import systems, weeks_systems
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import partition_key
-from fresh_assets.warehouse.lineage import version_of_week
 
 systems_table = dg.AssetSpec(
     ["eval", "systems"],
@@ -53,23 +52,11 @@ def answers(
     key = partition_key(context)
     systems = read_systems(settings.systems_toml)
     system = systems.find(key["system"])
-    week = date.fromisoformat(key["week"])
-    with warehouse.reader() as con:
-        version = version_of_week(con, week)
-        inputs = Week(
-            week,
-            con.execute(
-                "SELECT question_key, question, split FROM freshqa.current_questions "
-                "WHERE version = ? ORDER BY id",
-                [version],
-            ).pl(),
-            con.execute("SELECT * FROM search.evidence WHERE week = ?", [week]).pl(),
-            con.execute(
-                "SELECT * FROM eval.recorded_answers WHERE week = $week AND system = $system", key
-            ).pl(),
-        )
+    inputs = read_week(warehouse, date.fromisoformat(key["week"]), system.name)
     rows = answer_week(system, systems, inputs, settings, archive).with_columns(
-        version=pl.lit(version), method=pl.lit(system.method), system_hash=pl.lit(system.hash)
+        version=pl.lit(inputs.version),
+        method=pl.lit(system.method),
+        system_hash=pl.lit(system.hash),
     )
     return dg.Output(rows, metadata={"method": system.method, **_summary(rows)})
 

@@ -127,6 +127,16 @@ class SelfAsk(Asking):
     follow_ups: int = pydantic.Field(3, ge=1, le=10)
 
 
+class Judge(Asking):
+    """A model that rates answers. `structured`: ask for JSON by schema; `reasks`: tries again when
+    the reply holds no verdict."""
+
+    method: Literal["fresheval"] = "fresheval"
+    modes: tuple[Literal["relaxed", "strict"], ...] = ("relaxed", "strict")
+    structured: bool = False
+    reasks: int = pydantic.Field(2, ge=0, le=10)
+
+
 AnySystem = SearchAnswer | Recorded | ClosedBook | FewShot | FreshPrompt | SelfAsk
 _SYSTEM: pydantic.TypeAdapter[AnySystem] = pydantic.TypeAdapter(
     Annotated[AnySystem, pydantic.Field(discriminator="method")]
@@ -139,6 +149,7 @@ class Systems:
 
     endpoints: Mapping[str, EndpointConfig]
     systems: Mapping[str, AnySystem]
+    judges: Mapping[str, Judge]
 
     def find(self, name: str) -> AnySystem:
         """The configured system, or a recorded one for a name that is not configured."""
@@ -151,7 +162,7 @@ def read_systems(text: str) -> Systems:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"systems.toml: {error}") from error
-    unknown = sorted(set(tables) - {"endpoints", "systems"})
+    unknown = sorted(set(tables) - {"endpoints", "judges", "systems"})
     if unknown:
         raise UserError(f"systems.toml: [{unknown[0]}] should be [systems.{unknown[0]}]")
     endpoints = {
@@ -164,13 +175,15 @@ def read_systems(text: str) -> Systems:
         )
         for name, options in tables.get("systems", {}).items()
     }
-    for name, system in systems.items():
+    judges = {
+        name: _checked(f"judges.{name}", lambda o, n=name: Judge(name=n, **o), options)
+        for name, options in tables.get("judges", {}).items()
+    }
+    for name, system in (*systems.items(), *judges.items()):
         if isinstance(system, Asking) and system.endpoint not in {*endpoints, LOCAL}:
             known = ", ".join([*endpoints, LOCAL])
-            raise UserError(
-                f"systems.toml, [systems.{name}]: no endpoint {system.endpoint!r}, only {known}"
-            )
-    return Systems(endpoints, systems)
+            raise UserError(f"systems.toml, {name}: no endpoint {system.endpoint!r}, only {known}")
+    return Systems(endpoints, systems, judges)
 
 
 def recorded_system(name: str) -> Recorded:

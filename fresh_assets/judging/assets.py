@@ -1,34 +1,47 @@
 """Judgements as assets."""
 
+from datetime import date
+
 import dagster as dg
 import polars as pl
 
+from fresh_assets.answers.systems import read_systems
 from fresh_assets.judging import lexical
-from fresh_assets.judging.rating import rate_answers
+from fresh_assets.judging.rating import rate_answers, rate_with_model, with_history
 from fresh_assets.partitions import weeks_systems
+from fresh_assets.settings import Settings
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import partition_key
+
+judges = dg.AssetSpec(
+    ["eval", "judges"],
+    description="Judges, from systems.toml. Kept up to date by `fresh-assets refresh`.",
+)
 
 
 @dg.asset(
     key_prefix="eval",
     deps=[
+        judges,
         dg.AssetDep(["eval", "answers"]),
         dg.AssetDep(["freshqa", "questions"], partition_mapping=dg.AllPartitionMapping()),
     ],
     partitions_def=weeks_systems,
-    code_version=f"1-{lexical.HASH}",
+    code_version=f"2-{lexical.HASH}",
     kinds={"python", "duckdb"},
 )
 def judgements(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+    context: dg.AssetExecutionContext,
+    warehouse: dg.ResourceParam[Warehouse],
+    settings: dg.ResourceParam[Settings],
 ) -> dg.Output[pl.DataFrame]:
     """FreshEval ratings of one system's answers, RELAXED and STRICT.
 
     An answer that was never given is unrated; an empty one is incorrect. The lexical judge is the
-    offline stand-in for a model judge.
+    offline stand-in for a model judge; judges in systems.toml rate beside it.
     """
     key = partition_key(context)
+    systems = read_systems(settings.systems_toml)
     with warehouse.reader() as con:
         answered = con.execute(
             """
@@ -39,9 +52,24 @@ def judgements(
             """,
             key,
         ).pl()
-    frame = rate_answers(answered)
-    ratings = frame.group_by("mode", "rating").len().sort("mode", "rating")
-    return dg.Output(frame, metadata={f"{mode} {rating}": n for mode, rating, n in ratings.rows()})
+        earlier = con.execute(
+            "SELECT * FROM eval.judgements WHERE week = $week AND system = $system", key
+        ).pl()
+    today = date.fromisoformat(key["week"])
+    current = pl.concat(
+        [
+            rate_answers(answered),
+            *(
+                rate_with_model(answered, judge, systems, settings, today)
+                for judge in systems.judges.values()
+            ),
+        ]
+    )
+    counts = current.group_by("judge", "mode", "rating").len().sort("judge", "mode", "rating")
+    return dg.Output(
+        with_history(current, earlier),
+        metadata={" ".join(names): number for *names, number in counts.rows()},
+    )
 
 
-ASSETS = [judgements]
+ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [judges, judgements]

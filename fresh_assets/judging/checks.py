@@ -22,7 +22,7 @@ def unrated_share(
             """
             SELECT count(*) FILTER (WHERE rating = 'unrated'), count(*)
             FROM eval.judgements JOIN eval.answers USING (week, system, question_key)
-            WHERE week = $week AND system = $system AND state <> 'deferred'
+            WHERE week = $week AND system = $system AND is_current AND state <> 'deferred'
             """,
             as_columns(weeks_systems, context.partition_key),
         ).fetchall()[0]

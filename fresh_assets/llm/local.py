@@ -116,7 +116,7 @@ def _alias(file: Path) -> str:
 def _launch(file: Path, *, detached: bool) -> tuple[subprocess.Popen[str], str]:
     if importlib.util.find_spec("xllamacpp") is None:
         raise UserError("no local server: `pip install xllamacpp`")
-    threads = os.cpu_count() or 2
+    threads = max(1, (os.cpu_count() or 2) // 2)
     arguments = [str(file), str(_SLOTS), str(_CONTEXT_A_SLOT), str(threads), _alias(file)]
     program = (
         _PROGRAM.replace("sys.stdin.read()", "import signal; signal.pause()")

@@ -33,7 +33,7 @@ sliced AS (
 judged AS (
     SELECT system, question_key, judge, mode, rating, state
     FROM eval.judgements JOIN eval.answers USING (week, system, question_key)
-    WHERE week = $week
+    WHERE week = $week AND is_current
 ),
 raters AS (SELECT DISTINCT system, judge, mode FROM judged)
 SELECT

@@ -88,7 +88,7 @@ def test_systems_file() -> None:
         ('[systems."a|b"]\nmethod = "recorded"', r"\[systems.a\|b\], recorded.name: "),
         (
             '[systems.a]\nmethod = "closed_book"\nmodel = "m"\nendpoint = "x"',
-            r"\[systems.a\]: no endpoint 'x', only local",
+            r"systems.toml, a: no endpoint 'x', only local",
         ),
         ("[endpoints.e]\nurl = 1", r"\[endpoints.e\], url: "),
     ],

@@ -26,6 +26,7 @@ WHERE
     judgements.week = (SELECT max(week) FROM mart.accuracy)
     AND judgements.system = 'search-answer'
     AND judgements.mode = 'relaxed'
+    AND judgements.is_current
     AND questions.split = 'TEST'
     AND NOT questions.false_premise
     AND questions.fact_type = 'fast-changing'

@@ -19,6 +19,8 @@ INNER JOIN freshqa.current_questions AS questions
 WHERE
     better.week = (SELECT max(week) FROM eval.judgements)
     AND better.mode = 'relaxed'
+    AND better.is_current
+    AND worse.is_current
     AND better.rating = 'correct'
     AND worse.rating = 'incorrect'
 ORDER BY questions.id, right_system, wrong_system;

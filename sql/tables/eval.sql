@@ -86,13 +86,22 @@ CREATE TABLE eval.judgements (
     mode VARCHAR NOT NULL CHECK (mode IN ('relaxed', 'strict')),
     rating VARCHAR NOT NULL CHECK (rating IN ('correct', 'incorrect', 'unrated')),
     comment VARCHAR NOT NULL,
+    is_current BOOLEAN NOT NULL,
+    answer_hash VARCHAR NOT NULL,
     truth_hash VARCHAR NOT NULL,
     judge_hash VARCHAR NOT NULL,
+    model VARCHAR,
+    raw_text VARCHAR,
+    input_tokens BIGINT,
+    output_tokens BIGINT,
+    cost DOUBLE CHECK (cost >= 0),
     run_id VARCHAR,
     code_version VARCHAR,
-    PRIMARY KEY (week, system, question_key, judge, mode)
+    PRIMARY KEY (
+        week, system, question_key, judge, mode, judge_hash, truth_hash, answer_hash
+    )
 );
-COMMENT ON TABLE eval.judgements IS 'Rating of an answer by judge and mode.';
+COMMENT ON TABLE eval.judgements IS 'Rating of an answer by judge and mode. Rating again keeps the old rows, no longer current.';
 COMMENT ON COLUMN eval.judgements.week IS 'Monday of the evaluation week (UTC).';
 COMMENT ON COLUMN eval.judgements.system IS 'System under test.';
 COMMENT ON COLUMN eval.judgements.question_key IS 'Identity of the question.';
@@ -100,10 +109,27 @@ COMMENT ON COLUMN eval.judgements.judge IS 'Who rated; lexical is the offline st
 COMMENT ON COLUMN eval.judgements.mode IS 'relaxed or strict.';
 COMMENT ON COLUMN eval.judgements.rating IS 'correct, incorrect, or unrated: the judge could not decide or had nothing to rate.';
 COMMENT ON COLUMN eval.judgements.comment IS 'Why.';
-COMMENT ON COLUMN eval.judgements.truth_hash IS 'Hash of the acceptable answers it was rated against.';
-COMMENT ON COLUMN eval.judgements.judge_hash IS 'Hash of the judge and its rules or prompt.';
+COMMENT ON COLUMN eval.judgements.is_current IS 'Rates the present answer against the present ground truth with the present judge.';
+COMMENT ON COLUMN eval.judgements.answer_hash IS 'Hash of the answer that was rated.';
+COMMENT ON COLUMN eval.judgements.truth_hash IS 'Hash of the question and the acceptable answers it was rated against.';
+COMMENT ON COLUMN eval.judgements.judge_hash IS 'Hash of the judge: its rules, or its model, prompt and options.';
+COMMENT ON COLUMN eval.judgements.model IS 'Model as the server reported it; NULL for the lexical judge.';
+COMMENT ON COLUMN eval.judgements.raw_text IS 'What the model wrote; NULL for the lexical judge.';
+COMMENT ON COLUMN eval.judgements.input_tokens IS 'Input tokens of all calls for this rating.';
+COMMENT ON COLUMN eval.judgements.output_tokens IS 'Output tokens of all calls for this rating.';
+COMMENT ON COLUMN eval.judgements.cost IS 'US dollars; NULL if the price is unknown or nothing was called.';
 COMMENT ON COLUMN eval.judgements.run_id IS 'Dagster run that wrote the row.';
 COMMENT ON COLUMN eval.judgements.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE eval.judges (
+    judge VARCHAR NOT NULL PRIMARY KEY,
+    options VARCHAR NOT NULL,
+    judge_hash VARCHAR NOT NULL
+);
+COMMENT ON TABLE eval.judges IS 'Judges as configured; the lexical judge is always there.';
+COMMENT ON COLUMN eval.judges.judge IS 'Name of the judge.';
+COMMENT ON COLUMN eval.judges.options IS 'Its options, as JSON.';
+COMMENT ON COLUMN eval.judges.judge_hash IS 'Hash of model, prompts and options.';
 
 CREATE TABLE eval.systems (
     system VARCHAR NOT NULL PRIMARY KEY,

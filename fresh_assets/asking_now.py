@@ -1,0 +1,37 @@
+"""Ask a system one question now, outside any week."""
+
+import asyncio
+from datetime import UTC, datetime
+
+from fresh_assets.answers.answering import connect, make_pool, make_searcher
+from fresh_assets.answers.asking import Asked, Asker, Response
+from fresh_assets.answers.systems import Asking, FreshPrompt, read_systems
+from fresh_assets.errors import UserError
+from fresh_assets.search.snapshot import make_engine
+from fresh_assets.settings import Settings
+from fresh_assets.warehouse.archive import Archive
+
+
+def ask_now(question: str, name: str, settings: Settings) -> Response:
+    """The response to a new question, with evidence searched today where the method needs any."""
+    systems = read_systems(settings.systems_toml)
+    system = systems.systems.get(name)
+    if not isinstance(system, Asking):
+        asking = [n for n, s in systems.systems.items() if isinstance(s, Asking)]
+        raise UserError(
+            f"{name!r} asks no model: systems that do are {', '.join(asking) or 'none'}"
+        )
+    today = datetime.now(UTC).date()
+    engine = make_engine(system.engine or settings.engine, settings)
+    searcher = make_searcher(engine, Archive(settings.archive_file), today)
+    asked = Asked("", question)
+    if isinstance(system, FreshPrompt):
+        asked = Asked("", question, tuple(searcher(question, asked)))
+
+    async def ask() -> Response:
+        with connect(system, systems, settings) as endpoint:
+            async with make_pool(system, endpoint, settings) as pool:
+                asker = Asker(system, endpoint.name or endpoint.url, pool, today, searcher)
+                return await asker.ask(asked)
+
+    return asyncio.run(ask())
