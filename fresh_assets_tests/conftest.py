@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from fresh_assets.warehouse.connections import Warehouse
 
 SHARED = Path(__file__).parents[2] / "shared"
 DEMO_WEEK = date(2026, 2, 9)
+SEARCH_ANSWER = '[systems.search-answer]\nmethod = "search_answer"\n'
 
 
 @pytest.fixture
@@ -39,9 +41,17 @@ def real() -> Path:
     return folder
 
 
+def settings_of(home: Path, systems: str = SEARCH_ANSWER, **more: Any) -> Settings:
+    """Settings of a home whose systems file holds `systems`."""
+    home.mkdir(parents=True, exist_ok=True)
+    file = home / "systems.toml"
+    file.write_text(systems)
+    return Settings(home=home, systems_file=file, **more)
+
+
 def demo_platform(home: Path, demo: Demo, systems: tuple[str, ...] = REFERENCES) -> Platform:
     """Import a demo world into `home`, as `fresh-assets demo` does."""
-    platform = Platform(Settings(home=home))
+    platform = Platform(settings_of(home))
     write_demo(demo, home)
     for day in demo.days:
         file = home / "demo" / "versions" / f"{day}.csv"

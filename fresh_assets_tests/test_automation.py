@@ -6,6 +6,7 @@ import dagster as dg
 import pytest
 
 from fresh_assets import automation
+from fresh_assets.answers.systems import read_systems
 from fresh_assets.definitions import build_defs
 from fresh_assets.errors import UserError
 from fresh_assets.partitions import check_week, monday, systems, weeks, weeks_systems
@@ -43,7 +44,7 @@ def test_weekly_tick_asks_for_the_week_that_begins() -> None:
 def test_sensor_adds_systems_once() -> None:
     settings = Settings()
     with dg.DagsterInstance.ephemeral() as instance:
-        for expected in (["search-answer"], None):
+        for expected in (list(read_systems(settings.systems_toml).systems), None):
             context = dg.build_sensor_context(instance=instance, resources={"settings": settings})
             result = automation.system_partitions(context)
             if expected is None:

@@ -10,9 +10,8 @@ from fresh_assets.benchmark.imports import Source
 from fresh_assets.demo.files import REFERENCES, Demo
 from fresh_assets.errors import UserError
 from fresh_assets.refresh import Platform, RefreshError
-from fresh_assets.settings import Settings
 from fresh_assets.warehouse.publish import open_latest
-from fresh_assets_tests.conftest import DEMO_WEEK, demo_platform
+from fresh_assets_tests.conftest import DEMO_WEEK, demo_platform, settings_of
 
 
 def quiet(_: str) -> None:
@@ -158,7 +157,7 @@ def test_a_mostly_unrated_week_is_not_published(tmp_path: Path, demo: Demo) -> N
         RefreshError, match=r"check unrated_share: 9\d.\d% of 120 ratings are unrated"
     ):
         strict.refresh(DEMO_WEEK, ["few"], quiet)
-    lenient = Platform(Settings(home=tmp_path, max_unrated=1))
+    lenient = Platform(settings_of(tmp_path, max_unrated=1))
     lenient.refresh(DEMO_WEEK, ["few"], quiet)
     with lenient.warehouse.reader() as con:
         row = con.execute(
@@ -171,7 +170,7 @@ def test_a_mostly_unrated_week_is_not_published(tmp_path: Path, demo: Demo) -> N
 
 def test_real_week(tmp_path: Path, real: Path) -> None:
     """The main job on real input: a version, its saved searches, the paper's search baseline."""
-    platform = Platform(Settings(home=tmp_path))
+    platform = Platform(settings_of(tmp_path))
     version = date(2024, 3, 11)
     file = real / "versions" / "2024-03-11.csv"
     platform.import_version(file.read_bytes(), Source(version, file.name))

@@ -211,4 +211,5 @@ def _piece(evidence: Evidence, day: date) -> Piece:
     return Piece(
         evidence.kind, -1, evidence.source, when.day if when else None, evidence.date_text,
         evidence.title, evidence.snippet, evidence.highlight, evidence.url,
+        when.precision if when else None,
     )  # fmt: skip

@@ -227,7 +227,7 @@ def pieces_of(rows: Sequence[Mapping[str, object]]) -> tuple[Piece, ...]:
         Piece(
             str(r["kind"]), int(str(r["rank"])), _text(r["source"]), r["date"],  # type: ignore[arg-type]
             _text(r["date_text"]), _text(r["title"]), _text(r["snippet"]), _text(r["highlight"]),
-            _text(r["url"]),
+            _text(r["url"]), _text(r["date_precision"]),
         )
         for r in rows
     )  # fmt: skip

@@ -24,6 +24,7 @@ class Piece:
     snippet: str | None
     highlight: str | None
     url: str | None = None
+    precision: str | None = "day"
 
     @classmethod
     def of_demonstration(
@@ -35,8 +36,10 @@ class Piece:
 
     @property
     def shown_date(self) -> str | None:
-        """The date in one form, or as the engine wrote it where it could not be read."""
-        return f"{self.day:%b} {self.day.day}, {self.day.year}" if self.day else self.date_text
+        """The day in one form, or the date as the engine wrote it where no day is known."""
+        if self.day and self.precision == "day":
+            return f"{self.day:%b} {self.day.day}, {self.day.year}"
+        return self.date_text
 
 
 class EvidenceOptions(pydantic.BaseModel):

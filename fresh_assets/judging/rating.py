@@ -77,7 +77,7 @@ def rate_with_model(
 
 def with_history(current: pl.DataFrame, earlier: pl.DataFrame) -> pl.DataFrame:
     """Current ratings, and those of `earlier` that they do not repeat, no longer current."""
-    old = earlier.select(RATING_SCHEMA).join(current, on=IDENTITY, how="anti")
+    old = earlier.select(*RATING_SCHEMA).join(current, on=IDENTITY, how="anti")
     return pl.concat([current, old.with_columns(is_current=pl.lit(value=False))])
 
 
