@@ -1,13 +1,18 @@
-"""Checks of the answers: every question of the version has a row, most of them asked."""
+"""Checks of the answers: a row for every question, known costs, demonstrations not stale."""
+
+from datetime import date
 
 import dagster as dg
 
+from fresh_assets.answers.demonstrations import overdue
 from fresh_assets.partitions import weeks_systems
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import as_columns
 
+ANSWERS = dg.AssetKey(["eval", "answers"])
 
-@dg.asset_check(asset=dg.AssetKey(["eval", "answers"]), blocking=True, partitions_def=weeks_systems)
+
+@dg.asset_check(asset=ANSWERS, blocking=True, partitions_def=weeks_systems)
 def every_question(
     context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
 ) -> dg.AssetCheckResult:
@@ -32,4 +37,39 @@ def every_question(
     )
 
 
-CHECKS = [every_question]
+@dg.asset_check(asset=ANSWERS, partitions_def=weeks_systems)
+def costs_known(
+    context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.AssetCheckResult:
+    """The price of every model that was called is in prices.toml."""
+    with warehouse.reader() as con:
+        unknown, called = con.execute(
+            """
+            SELECT count(*) FILTER (WHERE cost IS NULL), count(*) FROM eval.answers
+            WHERE week = $week AND system = $system AND model IS NOT NULL
+            """,
+            as_columns(weeks_systems, context.partition_key),
+        ).fetchall()[0]
+    return dg.AssetCheckResult(
+        passed=unknown == 0,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"{unknown} of {called} answers have an unknown cost"
+        + ("; add the model to prices.toml" if unknown else ""),
+        metadata={"unknown": unknown, "called": called},
+    )
+
+
+@dg.asset_check(asset=ANSWERS, partitions_def=weeks_systems)
+def demonstrations_current(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+    """No demonstration in the prompts was due for review before the week."""
+    week = date.fromisoformat(as_columns(weeks_systems, context.partition_key)["week"])
+    due = overdue(week)
+    return dg.AssetCheckResult(
+        passed=not due,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"{len(due)} demonstrations are due for review",
+        metadata={"due": [demonstration.question for demonstration in due]},
+    )
+
+
+CHECKS = [every_question, costs_known, demonstrations_current]

@@ -175,14 +175,14 @@ class Pool:
         except openai.OpenAIError as error:
             return self._failed(error, request, place, tries)
         self._bad_requests[place] = 0
-        return _read(reply, request, time.monotonic() - began, tries)
+        return read_reply(reply, request, time.monotonic() - began, tries)
 
     async def _send(self, line: _Line, request: Request) -> Any:
         await line.requests.wait()
         await line.tokens.wait(estimated_usage(request).input)
         async with line.limiter as began:
             try:
-                reply = await line.client.chat.completions.create(**_arguments(request))
+                reply = await line.client.chat.completions.create(**arguments_of(request))
             except openai.RateLimitError:
                 line.limiter.rate_limited(began)
                 raise
@@ -192,7 +192,7 @@ class Pool:
     def _failed(
         self, error: openai.OpenAIError, request: Request, place: tuple[str, str], tries: int
     ) -> Outcome:
-        problem = _describe(error, self._endpoints[request.endpoint].api_key)
+        problem = describe(error, self._endpoints[request.endpoint].api_key)
         if _is_transient(error) and _too_long(error, self._endpoints[request.endpoint]):
             return Outcome(request, "deferred", problem=problem, tries=tries)
         status = getattr(error, "status_code", None)
@@ -235,7 +235,8 @@ async def stream(
             task.cancel()
 
 
-def _arguments(request: Request) -> dict[str, Any]:
+def arguments_of(request: Request) -> dict[str, Any]:
+    """The request in the form of the endpoint."""
     chosen = request.parameters
     arguments: dict[str, Any] = {
         "model": request.model,
@@ -249,7 +250,8 @@ def _arguments(request: Request) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 
-def _read(reply: Any, request: Request, seconds: float, tries: int) -> Outcome:
+def read_reply(reply: Any, request: Request, seconds: float, tries: int) -> Outcome:
+    """Outcome of a chat completion."""
     choice = reply.choices[0] if reply.choices else None
     text = (choice.message.content if choice else None) or ""
     finish = choice.finish_reason if choice else None
@@ -318,7 +320,8 @@ def _wait(state: RetryCallState) -> float:
     return asked + random.uniform(0, min(backoff, 1.0) if asked else backoff)  # noqa: S311
 
 
-def _describe(error: openai.OpenAIError, secret: str) -> str:
+def describe(error: openai.OpenAIError, secret: str) -> str:
+    """One line about an error, without the secret."""
     status = getattr(error, "status_code", None)
     body = getattr(error, "body", None)
     told = body.get("message") if isinstance(body, dict) else None

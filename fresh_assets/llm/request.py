@@ -57,6 +57,18 @@ class Request:
         """Hash of everything that can change the reply."""
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
+    @classmethod
+    def from_text(cls, text: str) -> "Request":
+        """The request that `text` describes."""
+        read = json.loads(text)
+        return cls(
+            read["endpoint"],
+            read["model"],
+            tuple((role, content) for role, content in read["messages"]),
+            Parameters(**read["parameters"]),
+            read["repeat"],
+        )
+
     def with_larger_budget(self) -> "Request":
         """The same request with a larger output budget."""
         most = (self.parameters.max_tokens or 0) * GROWTH or None
