@@ -4,13 +4,16 @@ Monday 06:00 UTC the weekly job takes the snapshot; what depends on it follows b
 run a week and system. `fresh-assets refresh` does the same by hand.
 """
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import dagster as dg
 
+from fresh_assets.answers.answering import IN_BATCH, WAITING, finished_batches
 from fresh_assets.answers.systems import read_systems
 from fresh_assets.partitions import TIMEZONE, systems
 from fresh_assets.settings import Settings
+from fresh_assets.warehouse.connections import Warehouse
 
 SNAPSHOT = ("search/results", "search/evidence")
 INDEX = "freshqa/version_index"
@@ -63,6 +66,25 @@ def system_partitions(
     return dg.SensorResult(dynamic_partitions_requests=[systems.build_add_request(new)])
 
 
+@dg.sensor(
+    minimum_interval_seconds=300, target=dg.AssetSelection.assets("eval/answers", "eval/judgements")
+)
+def batch_results(
+    settings: dg.ResourceParam[Settings], warehouse: dg.ResourceParam[Warehouse]
+) -> Iterator[dg.RunRequest]:
+    """Poll provider batches; a week of a system whose batches have ended is answered again."""
+    with warehouse.reader() as con:
+        waiting = con.execute(WAITING, {"reason": IN_BATCH}).fetchall()
+    if not waiting:
+        return
+    finished = finished_batches(read_systems(settings.systems_toml), settings)
+    for week, system in waiting:
+        if system in finished:
+            yield dg.RunRequest(
+                partition_key=dg.MultiPartitionKey({"week": week, "system": system})
+            )
+
+
 def automate(spec: dg.AssetSpec) -> dg.AssetSpec:
     """Give a derived asset its freshness policy and, unless a schedule runs it, its condition."""
     spec = dg.apply_freshness_policy(spec, FRESHNESS)
@@ -73,4 +95,4 @@ def automate(spec: dg.AssetSpec) -> dg.AssetSpec:
 
 JOBS = [weekly_snapshot, version_check]
 SCHEDULES = [weekly_refresh, daily_version_check]
-SENSORS = [system_partitions]
+SENSORS = [batch_results, system_partitions]

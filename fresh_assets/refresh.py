@@ -14,7 +14,13 @@ import dagster as dg
 import polars as pl
 
 from fresh_assets.answers import imports as answer_imports
-from fresh_assets.answers.answering import estimate_systems, read_week
+from fresh_assets.answers.answering import (
+    IN_BATCH,
+    WAITING,
+    estimate_systems,
+    finished_batches,
+    read_week,
+)
 from fresh_assets.answers.systems import AnySystem, Judge, read_systems, recorded_system
 from fresh_assets.benchmark.imports import Imported, Source, import_version
 from fresh_assets.benchmark.version_index import index_frame
@@ -145,9 +151,11 @@ class Platform:
         if self._snapshot_changed(week):
             steps.append(self._run(["search/results", "search/evidence"], key, report))
         failures = []
+        by_batch = self._answered_by_batch(week)
         for system in self._systems(week, list(only)):
             slice_ = {"week": key, "system": system}
-            if self._is_stale(["eval.answers", "eval.judgements"], slice_):
+            stale = self._is_stale(["eval.answers", "eval.judgements"], slice_)
+            if stale or system in by_batch:
                 partition = dg.MultiPartitionKey(slice_)
                 try:
                     steps.append(self._run(["eval/answers", "eval/judgements"], partition, report))
@@ -267,6 +275,17 @@ class Platform:
             return False
         write_slice(self.warehouse, name, key, frame)
         return True
+
+    def _answered_by_batch(self, week: date) -> set[str]:
+        """Systems of the week with answers in provider batches that have ended meanwhile."""
+        with self.warehouse.reader() as con:
+            waiting = {
+                s
+                for w, s in con.execute(WAITING, {"reason": IN_BATCH}).fetchall()
+                if w == f"{week}"
+            }
+        read = read_systems(self.settings.systems_toml)
+        return waiting & finished_batches(read, self.settings) if waiting else set()
 
     def _recorded_hashes(self, table: str) -> dict[str, str]:
         with self.warehouse.reader() as con:

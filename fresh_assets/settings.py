@@ -60,6 +60,11 @@ class Settings(BaseSettings):
         return self.home / "calls.sqlite"
 
     @property
+    def batches_file(self) -> Path:
+        """Provider batches that are under way (SQLite)."""
+        return self.home / "batches.sqlite"
+
+    @property
     def judge_key_file(self) -> Path:
         """Secret behind the marks around responses in judge prompts; made on first use."""
         return self.home / "judge.key"

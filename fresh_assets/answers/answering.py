@@ -31,6 +31,7 @@ from fresh_assets.answers.systems import (
     Systems,
 )
 from fresh_assets.errors import UserError
+from fresh_assets.llm.batch import Batches
 from fresh_assets.llm.cache import CallCache
 from fresh_assets.llm.local import local_server, model_file, status
 from fresh_assets.llm.pool import Endpoint, Pool
@@ -45,6 +46,9 @@ from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.lineage import version_of_week
 
 LOCAL_AT_ONCE = 2
+IN_BATCH = "in a provider batch"
+"""Reason of answers that a batch has not brought yet."""
+WAITING = "SELECT DISTINCT week::VARCHAR, system FROM eval.answers WHERE reason = $reason"
 
 
 @dataclass(frozen=True)
@@ -178,12 +182,44 @@ async def _ask(
     searcher = make_searcher(make_engine(engine or settings.engine, settings), archive, week.day)
     async with make_pool(system, endpoint, settings) as pool:
         asker = Asker(system, endpoint.name or endpoint.url, pool, week.day, searcher)
-        rows = [as_row(r, engine) async for r in asker.ask_all(asked, endpoint.most_at_once)]
+        in_batch = _in_batch(asker, asked, endpoint, settings) if system.batch else set()
+        now = [a for a in asked if a.key not in in_batch]
+        rows = [as_row(r, engine) async for r in asker.ask_all(now, endpoint.most_at_once)]
+    rows += [deferred_row(key, IN_BATCH) for key in in_batch]
     rows += [
         deferred_row(key, f"at most {system.at_most} questions are asked")
         for key in left_out["question_key"]
     ]
     return pl.DataFrame(rows, schema=ANSWER_SCHEMA)
+
+
+def _in_batch(
+    asker: Asker, asked: Sequence[Asked], endpoint: Endpoint, settings: Settings
+) -> set[str]:
+    """Hand the questions to the provider's batches; keys of those it has not answered yet."""
+    requests = {a.key: asker.request(asker.prompt(a)[0]) for a in asked}
+    batches = open_batches(endpoint, settings)
+    batches.add(requests.values())
+    batches.advance()
+    pending = batches.pending()
+    return {key for key, request in requests.items() if request.key in pending}
+
+
+def open_batches(endpoint: Endpoint, settings: Settings) -> Batches:
+    """The provider batches of an endpoint."""
+    cache = CallCache(settings.calls_file)
+    return Batches(endpoint, settings.batches_file, cache, read_prices(settings.prices_toml))
+
+
+def finished_batches(systems: Systems, settings: Settings) -> set[str]:
+    """Poll the provider; names of the systems for which no batch is under way any more."""
+    finished = set()
+    for name, system in systems.systems.items():
+        if isinstance(system, Asking) and system.batch:
+            with connect(system, systems, settings) as endpoint:
+                if open_batches(endpoint, settings).advance().is_over:
+                    finished.add(name)
+    return finished
 
 
 def _chosen(questions: pl.DataFrame, at_most: int | None) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -71,7 +71,8 @@ class Asking(BaseSystem):
 
     `reasoning`: the model takes max_completion_tokens and no temperature. `prompt_tokens`: longest
     prompt; evidence is dropped to fit. `at_most`: ask so many TEST questions only, the rest is
-    deferred (to try out a slow model). `repeat`: number of a repeated sample.
+    deferred (to try out a slow model). `repeat`: number of a repeated sample. `batch`: through the
+    provider's batch API, for methods of one step.
     """
 
     method: str
@@ -84,6 +85,7 @@ class Asking(BaseSystem):
     prompt_tokens: int | None = pydantic.Field(None, ge=100)
     at_most: int | None = pydantic.Field(None, ge=1)
     repeat: int = pydantic.Field(0, ge=0)
+    batch: bool = False
 
 
 class ClosedBook(Asking):

@@ -26,7 +26,7 @@ def unrated_share(
             """,
             as_columns(weeks_systems, context.partition_key),
         ).fetchall()[0]
-    share = unrated / rated if rated else 1.0
+    share = unrated / rated if rated else 0.0
     return dg.AssetCheckResult(
         passed=share <= settings.max_unrated,
         description=f"{share:.1%} of {rated} ratings are unrated, limit {settings.max_unrated:.0%}",

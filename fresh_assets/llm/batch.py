@@ -105,6 +105,14 @@ class Batches:
         )
         return Progress(**counts)
 
+    def pending(self) -> set[str]:
+        """Keys of the requests that are waiting or running."""
+        rows = self._db.execute(
+            "SELECT key FROM batch_requests WHERE endpoint = ? AND state IN ('waiting', 'running')",
+            [self._name],
+        )
+        return {key for (key,) in rows}
+
     def problems(self) -> list[str]:
         """Why batches failed, newest last."""
         rows = self._db.execute(

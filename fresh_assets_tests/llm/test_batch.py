@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
+from fresh_assets.demo.files import Demo
 from fresh_assets.llm import batch
 from fresh_assets.llm.batch import Batches, Progress
 from fresh_assets.llm.cache import CallCache
 from fresh_assets.llm.pool import Endpoint
 from fresh_assets.llm.request import Parameters, Request
+from fresh_assets.refresh import Platform
+from fresh_assets_tests.conftest import DEMO_WEEK, demo_platform, settings_of
 
 Ends = Callable[[list[dict[str, Any]], int], dict[str, Any]]
 """From the lines of a batch and its number to {status, output, errors}."""
@@ -243,3 +246,22 @@ def test_a_restart_goes_on_with_the_batches_that_run(tmp_path: Path) -> None:
         assert progress == Progress(done=2)
         assert all(cache.get(request) for request in requests_to(server, 2))
     assert len(server.batches) == 1
+
+
+def test_a_week_answered_through_batches(tmp_path: Path, demo: Demo) -> None:
+    with provider(all_good) as server:
+        demo_platform(tmp_path, demo, ()).instance.dispose()
+        system = '[systems.b]\nmethod = "closed_book"\nendpoint = "e"\nmodel = "m"\nbatch = true\n'
+        platform = Platform(settings_of(tmp_path, f'[endpoints.e]\nurl = "{server.url}"\n{system}'))
+        seen = []
+        for _ in range(3):
+            platform.refresh(DEMO_WEEK, ["b"], lambda _: None)
+            with platform.warehouse.reader() as con:
+                counted = con.execute(
+                    "SELECT state, reason, count(*) FROM eval.answers GROUP BY ALL"
+                )
+                seen.append(counted.fetchall())
+        waiting = [("deferred", "in a provider batch", len(demo.questions))]
+        assert seen == [waiting, waiting, [("answered", None, len(demo.questions))]]
+        assert len(server.batches) == 1
+        platform.instance.dispose()
