@@ -7,7 +7,6 @@ from fresh_assets.answers.answering import connect, make_pool, make_searcher
 from fresh_assets.answers.asking import Asked, Asker, Response
 from fresh_assets.answers.systems import Asking, FreshPrompt, read_systems
 from fresh_assets.errors import UserError
-from fresh_assets.search.snapshot import make_engine
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
 
@@ -22,8 +21,8 @@ def ask_now(question: str, name: str, settings: Settings) -> Response:
             f"{name!r} asks no model: systems that do are {', '.join(asking) or 'none'}"
         )
     today = datetime.now(UTC).date()
-    engine = make_engine(system.engine or settings.engine, settings)
-    searcher = make_searcher(engine, Archive(settings.archive_file), today)
+    archive = Archive(settings.archive_file)
+    searcher = make_searcher(system.engine or settings.engine, settings, archive, today)
     asked = Asked("", question)
     if isinstance(system, FreshPrompt):
         asked = Asked("", question, tuple(searcher(question, asked)))

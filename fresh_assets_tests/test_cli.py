@@ -3,12 +3,16 @@
 import os
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fresh_assets.refresh import Platform
+from fresh_assets.search.corpus import Document, write_corpus
 from fresh_assets_tests.benchmark.files import as_csv, row, rows
+from fresh_assets_tests.openai_server import Reply, openai_server
 
 PROGRAM = Path(sys.executable).with_name("fresh-assets")
 
@@ -163,3 +167,96 @@ def test_the_real_versions_in_one_loop(tmp_path: Path, real: Path) -> None:
     told = output_of(tmp_path, "sql", query, "--csv")
     assert "overall,500" in told
     assert "false premise before 2022,90" in told
+
+
+def systems_file(folder: Path, url: str) -> str:
+    """Path of a systems file with one system and one judge on the server at `url`."""
+    file = folder / "s.toml"
+    file.write_text(
+        f'[endpoints.e]\nurl = "{url}"\n'
+        '[systems.plain]\nmethod = "closed_book"\nendpoint = "e"\nmodel = "m"\n'
+        '[systems.fresh]\nmethod = "freshprompt"\nendpoint = "e"\nmodel = "m"\ndemonstrations = 0\n'
+        '[systems.search-answer]\nmethod = "search_answer"\n'
+        '[judges.j]\nendpoint = "e"\nmodel = "judge"\n'
+    )
+    return str(file)
+
+
+def speaks(body: dict[str, Any], _: int) -> Reply:
+    if body["model"] == "judge":
+        item = body["messages"][1]["content"].rsplit("response [", 1)[1]
+        return Reply(f"comment: seen\nevaluation: {'correct' if 'Ana' in item else 'incorrect'}")
+    return Reply("Ana [bold]Bol[/bold] \x1b[31m", extra={"citations": ["https://c.example"]})
+
+
+def test_ask_shows_evidence_answer_and_citations(tmp_path: Path) -> None:
+    page = Document(
+        "https://v.example", "v.example", date(2026, 1, 1), "Velmora", "Ana is mayor of Velmora."
+    )
+    write_corpus([page], tmp_path / "corpus.jsonl")
+    with openai_server(speaks) as server:
+        file = systems_file(tmp_path, server.url)
+        told = output_of(
+            tmp_path,
+            "ask",
+            "Who is mayor of Velmora?",
+            "--system",
+            "fresh",
+            FRESH_ASSETS_SYSTEMS_FILE=file,
+        )
+        assert "evidence: Jan 1, 2026 Velmora https://v.example" in told
+        assert "Ana [bold]Bol[/bold]" in told
+        assert "\x1b[31m" not in told
+        assert "cited: https://c.example" in told
+        error = error_of(
+            tmp_path, "ask", "Who?", "--system", "search-answer", FRESH_ASSETS_SYSTEMS_FILE=file
+        )
+    assert "systems that do are plain, fresh" in error
+
+
+def test_score_writes_ratings_beside_the_file_and_never_over_it(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    sheet = 'a warning,,,\n,,,\nquestion,answer_0,false_premise,model_response\nWho?,Ana Bol,FALSE,It is Ana Bol\nWhat?,Tom,FALSE,"=nothing, really"\n'
+    file.write_text(sheet)
+    told = output_of(tmp_path, "score", str(file), "--mode", "strict")
+    rated = tmp_path / "mine.lexical.strict.csv"
+    assert str(rated) in told
+    lines = rated.read_text().splitlines()
+    assert lines[0] == "question,answer_0,false_premise,model_response,rating,explanation"
+    assert [line.split(",")[-2] for line in lines[1:]] == ["correct", "incorrect"]
+    assert file.read_text() == sheet
+    assert "exists; move it away" in error_of(tmp_path, "score", str(file), "--mode", "strict")
+    assert "no judge 'k': known are lexical" in error_of(
+        tmp_path, "score", str(file), "--judge", "k"
+    )
+    with openai_server(speaks) as server:
+        output_of(
+            tmp_path,
+            "score",
+            str(file),
+            "--judge",
+            "j",
+            FRESH_ASSETS_SYSTEMS_FILE=systems_file(tmp_path, server.url),
+        )
+    assert "seen" in (tmp_path / "mine.j.relaxed.csv").read_text()
+    file.write_text("a,b\n1,2\n")
+    assert "mine.csv: no header with question and a response" in error_of(
+        tmp_path, "score", str(file), "--judge", "lexical", "--mode", "relaxed"
+    )
+
+
+def test_estimate_asks_nothing_and_the_cache_tells_what_was_asked(
+    refreshed: Platform, tmp_path: Path
+) -> None:
+    home = refreshed.settings.home
+    with openai_server(speaks) as server:
+        file = systems_file(tmp_path, server.url)
+        told = output_of(home, "estimate", FRESH_ASSETS_SYSTEMS_FILE=file)
+        assert server.requests == []
+        assert "plain" in told
+        assert "unknown" in told
+        output_of(tmp_path, "ask", "Who?", "--system", "plain", FRESH_ASSETS_SYSTEMS_FILE=file)
+    assert "1 ok" in output_of(tmp_path, "cache", "stats")
+    assert "0 calls deleted" in output_of(tmp_path, "cache", "prune", "--days", "0")
+    assert "not running" in output_of(tmp_path, "local-llm", "status")
+    assert "no local model is served" in error_of(tmp_path, "local-llm", "stop")

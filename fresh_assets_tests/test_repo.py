@@ -49,6 +49,7 @@ def test_commands_of_the_documents_exist() -> None:
         c.name or (c.callback.__name__.replace("_", "-") if c.callback else "")
         for c in app.registered_commands
     }
+    commands |= {group.name or "" for group in app.registered_groups}
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         text = document.read_text()

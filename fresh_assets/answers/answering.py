@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 
 import polars as pl
 from rapidfuzz import fuzz
@@ -148,23 +149,25 @@ def make_pool(system: Asking, endpoint: Endpoint, settings: Settings) -> Pool:
     return Pool([endpoint], CallCache(settings.calls_file), prices, Budget(settings.budget), reasks)
 
 
-def make_searcher(engine: Engine, archive: Archive, day: date) -> Searcher:
-    """Finds evidence for follow-up questions: a new archived search where the engine may search
-    that day, else the best pieces of the question's own snapshot."""
+def make_searcher(name: str, settings: Settings, archive: Archive, day: date) -> Searcher:
+    """Finds evidence for follow-up questions with the engine called `name`: a new archived search
+    where it may search that day, else the best pieces of the question's own snapshot.
 
-    def new_search(query: str, _: Asked) -> Sequence[Piece]:
-        payload = engine.search(query, day)
+    The engine is made when it is first needed: most methods never search.
+    """
+
+    @cache
+    def engine() -> Engine:
+        return make_engine(name, settings)
+
+    def find(query: str, asked: Asked) -> Sequence[Piece]:
+        if engine().is_live:
+            return sorted(asked.pieces, key=lambda piece: _fit(query, piece), reverse=True)
+        payload = engine().search(query, day)
         archive.put(payload)
-        return [_piece(evidence, day) for evidence in engine.parse(payload)]
+        return [_piece(evidence, day) for evidence in engine().parse(payload)]
 
-    def own_snapshot(query: str, asked: Asked) -> Sequence[Piece]:
-        def fits(piece: Piece) -> float:
-            text = " ".join(filter(None, (piece.title, piece.snippet, piece.highlight)))
-            return fuzz.token_set_ratio(query, text)
-
-        return sorted(asked.pieces, key=fits, reverse=True)
-
-    return own_snapshot if engine.is_live else new_search
+    return find
 
 
 async def _ask(
@@ -179,7 +182,7 @@ async def _ask(
     engine = engines[0] if engines else None
     questions, left_out = _chosen(week.questions, system.at_most)
     asked = list(_asked(questions, evidence))
-    searcher = make_searcher(make_engine(engine or settings.engine, settings), archive, week.day)
+    searcher = make_searcher(engine or settings.engine, settings, archive, week.day)
     async with make_pool(system, endpoint, settings) as pool:
         asker = Asker(system, endpoint.name or endpoint.url, pool, week.day, searcher)
         in_batch = _in_batch(asker, asked, endpoint, settings) if system.batch else set()
@@ -233,6 +236,11 @@ def _asked(questions: pl.DataFrame, evidence: pl.DataFrame) -> Iterator[Asked]:
     by_key = evidence.sort("rank").rows_by_key("question_key", named=True)
     for key, question in questions.select("question_key", "question").iter_rows():
         yield Asked(key, question, pieces_of(by_key.get(key, [])))
+
+
+def _fit(query: str, piece: Piece) -> float:
+    text = " ".join(filter(None, (piece.title, piece.snippet, piece.highlight)))
+    return fuzz.token_set_ratio(query, text)
 
 
 def _endpoint(config: EndpointConfig, url: str, key: str, name: str) -> Endpoint:

@@ -33,8 +33,7 @@ ROWS = pl.DataFrame(
 
 def write_system(warehouse: Warehouse, name: str, hash_: str) -> None:
     row = pl.DataFrame(
-        {"system": [name], "method": ["m"], "engine": [None], "system_hash": [hash_]},
-        schema_overrides={"engine": pl.String},
+        {"system": [name], "method": ["m"], "options": ["{}"], "system_hash": [hash_]},
     )
     write_slice(warehouse, "eval.systems", {"system": name}, row)
 
@@ -131,8 +130,7 @@ def test_inputs_that_moved_during_a_run_are_not_taken_as_known(
 ) -> None:
     manager = WarehouseIOManager(warehouse, GRAPH)
     row = pl.DataFrame(
-        {"system": ["a"], "method": ["m"], "engine": [None], "system_hash": ["h"]},
-        schema_overrides={"engine": pl.String},
+        {"system": ["a"], "method": ["m"], "options": ["{}"], "system_hash": ["h"]},
     )
     write_slice(warehouse, "eval.systems", {"system": "a"}, row, Provenance(writer))
     with dg.build_output_context(

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from fresh_assets.answers.asking import ANSWER_SCHEMA
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.slices import FrameError, write_slice
 
@@ -69,17 +70,17 @@ def test_frame_that_does_not_fit_deletes_nothing(
 
 def test_check_that_only_the_database_sees_rolls_back(warehouse: Warehouse) -> None:
     row = pl.DataFrame(
-        {"system": ["s"], "method": ["m"], "engine": [None], "system_hash": ["h"]},
-        schema_overrides={"engine": pl.String},
+        {"system": ["s"], "method": ["m"], "options": ["{}"], "system_hash": ["h"]},
     )
     write_slice(warehouse, "eval.systems", {"system": "s"}, row)
     answers = pl.DataFrame(
-        {
-            "question_key": ["q"], "version": [date(2026, 1, 5)], "method": ["m"], "state": ["lost"],
-            "answer": ["x"], "reason": [None], "engine": [None], "evidence_ranks": [[1]],
-            "system_hash": ["h"],
-        },
-        schema_overrides={"reason": pl.String, "engine": pl.String, "evidence_ranks": pl.List(pl.Int32)},
+        [
+            {
+                "question_key": "q", "version": date(2026, 1, 5), "method": "m", "state": "lost",
+                "answer": "x", "evidence_ranks": [1], "system_hash": "h",
+            }
+        ],
+        schema={**ANSWER_SCHEMA, "version": pl.Date, "method": pl.String, "system_hash": pl.String},
     )  # fmt: skip
     good = answers.with_columns(state=pl.lit("answered"))
     write_slice(warehouse, "eval.answers", KEY, good)
