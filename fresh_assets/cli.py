@@ -4,20 +4,24 @@ import csv
 import importlib.metadata
 import json
 import os
+import re
 import shutil
+import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import duckdb
 import pydantic
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from fresh_assets.errors import UserError
 from fresh_assets.scoring.accuracy import SLICES
@@ -52,13 +56,21 @@ def main() -> None:
     try:
         app()
     except UserError as error:
-        err.print(f"[red]Error:[/red] {_plain(str(error))}", highlight=False, soft_wrap=True)
-        sys.exit(1)
+        _fail(str(error))
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         name = f"FRESH_ASSETS_{'_'.join(map(str, first['loc']))}".upper()
-        err.print(f"[red]Error:[/red] {name}: {_plain(first['msg'])}", soft_wrap=True)
-        sys.exit(1)
+        _fail(f"{name}: {first['msg']}")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, sqlite3.Error, duckdb.Error) as error:
+        _fail(f"{type(error).__name__}: {error}; `fresh-assets doctor` looks at the whole set-up")
+
+
+def _fail(message: str) -> NoReturn:
+    line = " ".join(message.split())
+    err.print(f"[red]Error:[/red] {_plain(line)}", highlight=False, soft_wrap=True)
+    sys.exit(1)
 
 
 @app.command()
@@ -105,7 +117,8 @@ def refresh(
         steps = platform.refresh(chosen, only, report)
     _print_steps(steps)
     _print_accuracy(settings, chosen)
-    out.print(f"Published: {latest(settings.published)}", soft_wrap=True, highlight=False)
+    published = _plain(str(latest(settings.published)))
+    out.print(f"Published: {published}", soft_wrap=True, highlight=False)
     out.print('Query it: fresh-assets sql "FROM mart.accuracy"   See the lineage: make ui')
 
 
@@ -140,6 +153,7 @@ def import_snapshot(
     version: Day,
     engine: Annotated[str, typer.Option(help="only saved SerpApi results: recorded")] = "recorded",
     as_of: OptionalDay = None,
+    replace: Annotated[bool, typer.Option(help="in place of the results the week holds")] = False,
 ) -> None:
     """Import saved search results as the snapshot of a week."""
     from fresh_assets.partitions import check_week
@@ -156,6 +170,7 @@ def import_snapshot(
             check_week(week.date()),
             version.date(),
             as_of.date() if as_of else None,
+            replace=replace,
         )
     out.print(f"week {week:%Y-%m-%d}: {new} searches archived")
 
@@ -227,7 +242,7 @@ def score(
         rated = rate_file(file.read_bytes(), file.name, mode, judge, systems, settings, today)
     target.write_text(rated.text, encoding="utf-8")
     counts = ", ".join(f"{number} {rating}" for rating, number in rated.counts.items())
-    out.print(f"{counts}: {target}", soft_wrap=True, highlight=False)
+    out.print(f"{counts}: {_plain(str(target))}", soft_wrap=True, highlight=False)
 
 
 @app.command()
@@ -301,6 +316,14 @@ def local_status() -> None:
 
 
 @app.command()
+def forget_answers(system: Annotated[str, typer.Option()], week: Day) -> None:
+    """Remove a system from a week: its imported answers, its answers and its ratings."""
+    _, platform = _platform()
+    removed = platform.forget_answers(week.date(), system)
+    out.print(f"{removed} answers of {_plain(system)} removed; publish: fresh-assets refresh")
+
+
+@app.command()
 def versions() -> None:
     """List the imported versions, and those upstream lists that are not imported."""
     settings = Settings()
@@ -312,7 +335,7 @@ def versions() -> None:
                 max(r.revision) AS revisions,
                 arg_max(r.row_count, r.revision) AS questions,
                 arg_max(r.finding_count, r.revision) AS irregular_cells,
-                if(bool_or(r.damage_accepted), 'damaged', any_value(i.note)) AS note
+                if(arg_max(r.damage_accepted, r.revision), 'damaged', any_value(i.note)) AS note
             FROM freshqa.revisions AS r
             FULL JOIN (FROM freshqa.version_index WHERE version IS NOT NULL) AS i
                 ON r.version = i.version
@@ -356,14 +379,14 @@ def sql(
         con.execute("SET enable_external_access = false")
         try:
             result = con.sql(query)
+            if result is None:
+                return
+            if as_csv:
+                _write_csv(result)
+            else:
+                _print_rows(result)
         except duckdb.Error as error:
-            raise UserError(" ".join(str(error).split())) from error
-        if result is None:
-            return
-        if as_csv:
-            _write_csv(result)
-        else:
-            _print_rows(result)
+            raise UserError(str(error)) from error
 
 
 @app.command()
@@ -437,7 +460,7 @@ def _progress(what: str) -> Iterator[Any]:
 
 def _print_steps(steps: "list[Step]") -> None:
     for step in steps:
-        place = f" \\[{step.partition}]" if step.partition else ""
+        place = _plain(f" [{step.partition}]") if step.partition else ""
         out.print(
             f"[green]done[/green] {' + '.join(step.assets)}{place} in {step.seconds:.1f} s",
             highlight=False,
@@ -479,7 +502,7 @@ def _accuracy_table(title: str, rows: list[tuple[Any, ...]]) -> Table:
     table = Table(title=title)
     table.add_column("slice (asked)")
     for system in systems:
-        table.add_column(system, justify="right")
+        table.add_column(Text(_printable(system)), justify="right", overflow="fold")
     for name, number in asked.items():
         table.add_row(f"{name} ({number})", *(_cell(cells[name, system]) for system in systems))
     return table
@@ -495,9 +518,9 @@ def _cell(row: tuple[Any, ...]) -> str:
 def _print_rows(result: duckdb.DuckDBPyRelation) -> None:
     table = Table()
     for column in result.columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(Text(_printable(column)), overflow="fold")
     for row in result.fetchall():
-        table.add_row(*("" if value is None else _plain(_shown(value)) for value in row))
+        table.add_row(*(Text("" if v is None else _printable(_shown(v))) for v in row))
     out.print(table)
 
 
@@ -522,10 +545,13 @@ def _safe(value: object) -> object:
     if value is None or isinstance(value, int | float):
         return value
     cell = str(value) if not isinstance(value, list | dict) else _shown(value)
-    return f"'{cell}" if cell[:1] in {"=", "+", "@", "\t", "\r"} else cell
+    return f"'{cell}" if re.match(r"[=+@\t\r]|-(?![\d.])", cell) else cell
 
 
 def _plain(text: str) -> str:
-    """Text from outside, without markup and control characters."""
-    printable = "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
-    return printable.replace("[", "\\[")
+    """Text from outside as markup that shows it as it is, without control characters."""
+    return escape(_printable(text))
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)

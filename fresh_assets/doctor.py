@@ -1,16 +1,20 @@
 """What is configured, what is missing, and how to mend it."""
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import duckdb
 
 from fresh_assets.answers.systems import read_systems
 from fresh_assets.errors import UserError
 from fresh_assets.search.corpus import read_corpus
 from fresh_assets.settings import Settings
+from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
-from fresh_assets.warehouse.publish import latest
+from fresh_assets.warehouse.publish import latest, open_latest
 
 NETWORK_FILESYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"}
 
@@ -30,6 +34,7 @@ def examine(settings: Settings) -> list[Finding]:
         *_environment(),
         *_home(settings),
         *_guarded("warehouse", _warehouse(settings)),
+        *_guarded("archive", _archive(settings)),
         *_guarded("systems", _systems(settings)),
         *_guarded("search", _search(settings)),
         *_guarded("published file", _published(settings)),
@@ -39,7 +44,7 @@ def examine(settings: Settings) -> list[Finding]:
 def _guarded(subject: str, findings: Iterator[Finding]) -> list[Finding]:
     try:
         return list(findings)
-    except (UserError, OSError) as error:
+    except (UserError, OSError, duckdb.Error, sqlite3.Error) as error:
         return [Finding("broken", subject, str(error))]
 
 
@@ -53,7 +58,9 @@ def _environment() -> Iterator[Finding]:
 def _home(settings: Settings) -> Iterator[Finding]:
     home = settings.home.resolve()
     existing = next(folder for folder in (home, *home.parents) if folder.exists())
-    if not os.access(existing, os.W_OK):
+    if not existing.is_dir():
+        yield Finding("broken", "home", f"{existing} is no folder: set FRESH_ASSETS_HOME")
+    elif not os.access(existing, os.W_OK):
         yield Finding("broken", "home", f"{home} cannot be written: set FRESH_ASSETS_HOME")
     elif _filesystem(existing) in NETWORK_FILESYSTEMS:
         yield Finding("note", "home", f"{home} is on a network file system, where locks may fail")
@@ -86,6 +93,12 @@ def _warehouse(settings: Settings) -> Iterator[Finding]:
     yield Finding(state, "warehouse", f"{versions} versions, newest {newest}")
 
 
+def _archive(settings: Settings) -> Iterator[Finding]:
+    if settings.archive_file.exists():
+        weeks = Archive(settings.archive_file).weeks()
+        yield Finding("ok", "archive", f"search results of {len(weeks)} weeks")
+
+
 def _systems(settings: Settings) -> Iterator[Finding]:
     names = ", ".join(read_systems(settings.systems_toml).systems)
     yield Finding("ok" if names else "note", "systems", names or "none; name some in systems.toml")
@@ -110,4 +123,6 @@ def _published(settings: Settings) -> Iterator[Finding]:
     if not settings.published.exists():
         yield Finding("note", "published file", "none yet: `fresh-assets refresh`")
         return
+    with open_latest(settings.published) as con:
+        con.execute("FROM _snapshot").fetchall()
     yield Finding("ok", "published file", str(latest(settings.published)))

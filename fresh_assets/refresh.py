@@ -31,7 +31,7 @@ from fresh_assets.judging.rating import judge_hash
 from fresh_assets.partitions import check_week, monday, systems, this_week, versions
 from fresh_assets.search.snapshot import import_recorded
 from fresh_assets.settings import Settings
-from fresh_assets.warehouse.archive import Archive
+from fresh_assets.warehouse.archive import Archive, sha256
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.lineage import is_up_to_date, version_of_week
 from fresh_assets.warehouse.publish import is_published
@@ -99,23 +99,59 @@ class Platform:
         return imported
 
     def import_snapshot(
-        self, content: bytes, file_name: str, week: date, version: date, as_of: date | None
+        self,
+        content: bytes,
+        file_name: str,
+        week: date,
+        version: date,
+        as_of: date | None,
+        *,
+        replace: bool = False,
     ) -> int:
-        """Archive saved search results as the snapshot of `week`; return how many were new."""
+        """Archive saved search results as the snapshot of `week`; return how many were new.
+
+        Other results that the week holds are kept unless `replace`: then the file takes the place
+        of all of them, and the archive keeps their payloads.
+        """
         self.refresh_benchmark(lambda _: None)
         with self.warehouse.reader() as con:
             matched = import_recorded(con, content, file_name, version)
         self.archive.put(content)
-        searches = (
+        searches = [
             (key, query, as_of or response.as_of or week, response.payload)
             for key, query, response in matched
-        )
+        ]
+        if replace:
+            self.archive.withdraw(week, "recorded")
+        else:
+            self._refuse_other_results(week, version, {key: p for key, _, _, p in searches})
         return self.archive.put_searches(week, "recorded", version, searches)
+
+    def _refuse_other_results(
+        self, week: date, version: date, payloads: Mapping[str, bytes]
+    ) -> None:
+        held = [s for s in self.archive.searches(week) if s.engine == "recorded"]
+        other = [
+            s
+            for s in held
+            if s.version != version
+            or (s.question_key in payloads and s.payload_hash != sha256(payloads[s.question_key]))
+        ]
+        if other:
+            raise UserError(
+                f"week {week} holds {len(other)} other results (version {other[0].version}); "
+                "import with --replace to put these in their place"
+            )
 
     def import_answers(self, content: bytes, file_name: str, week: date, system: str) -> int:
         """Record answers given elsewhere, replacing earlier ones of that system and week."""
         self.refresh_benchmark(lambda _: None)
         recorded_system(system)
+        configured = read_systems(self.settings.systems_toml).systems.get(system)
+        if configured is not None and configured.method != "recorded":
+            raise UserError(
+                f"{system} is configured in systems.toml and answers by itself: choose another name"
+            )
         with self.warehouse.reader() as con:
             version = version_of_week(con, week)
             if version is None:
@@ -131,6 +167,25 @@ class Platform:
         )
         return len(rows)
 
+    def forget_answers(self, week: date, system: str) -> int:
+        """Remove a system from a week, with its answers and ratings; return how many answers."""
+        key = {"week": week.isoformat(), "system": system}
+        removed = 0
+        for name in (answer_imports.TABLE, "eval.answers", "eval.judgements"):
+            with self.warehouse.writer() as con:
+                con.execute("BEGIN")
+                where = [week, system]
+                gone = con.execute(
+                    f"DELETE FROM {name} WHERE week = ? AND system = ? RETURNING 1", where
+                ).fetchall()
+                con.execute(
+                    "DELETE FROM meta.slices WHERE table_name = ? AND slice = ?",
+                    [name, slice_name(key)],
+                )
+                con.execute("COMMIT")
+            removed = max(removed, len(gone) if name == "eval.answers" else 0)
+        return removed
+
     def default_week(self) -> date:
         """The running week; in the demo world its last one."""
         with self.warehouse.reader() as con:
@@ -142,8 +197,8 @@ class Platform:
     def refresh(self, week: date, only: Iterable[str], report: Callable[[str], None]) -> list[Step]:
         """Bring every asset of `week` up to date; `only` names systems (default: all).
 
-        A system that cannot be asked does not hold up the others: it is named by RefreshError at
-        the end. A failed blocking check stops everything after it.
+        A system that fails does not hold up the others: it is named by RefreshError at the end.
+        While a blocking check fails nothing is published.
         """
         check_week(week)
         steps = self.refresh_benchmark(report)
@@ -159,16 +214,16 @@ class Platform:
                 partition = dg.MultiPartitionKey(slice_)
                 try:
                     steps.append(self._run(["eval/answers", "eval/judgements"], partition, report))
-                except BlockedError:
-                    raise
                 except RefreshError as error:
-                    failures.append(str(error))
+                    failures.append(error)
         if self._is_stale(["mart.accuracy"], {"week": key}):
             steps.append(self._run(["mart/accuracy"], key, report))
-        if not is_published(self.warehouse, self.settings.published):
+        blocked = any(isinstance(error, BlockedError) for error in failures)
+        if not blocked and not is_published(self.warehouse, self.settings.published):
             steps.append(self._run(["publish/analyst_snapshot"], None, report))
         if failures:
-            raise RefreshError("; ".join(failures))
+            told = "; ".join(str(error) for error in failures)
+            raise RefreshError(f"{told}; nothing was published" if blocked else told)
         return steps
 
     def estimate(self, week: date, report: Callable[[str], None]) -> list[tuple[str, ...]]:
@@ -328,19 +383,42 @@ class Platform:
             if not c.passed
         ]
         if not result.success:
+            self._forget_inputs(assets, partition)
             error = _first_error(result)
             kind = RefreshError if error else BlockedError
             raise kind(f"{name} failed: {error or '; '.join(failed)}")
         return Step(tuple(assets), partition, time.monotonic() - started, tuple(failed))
 
+    def _forget_inputs(self, assets: Iterable[str], partition: str | None) -> None:
+        """Slices of a failed run count as stale, so that their checks are asked again."""
+        key = getattr(partition, "keys_by_dimension", None)
+        slice_ = "|".join((key["week"], key["system"])) if key else partition or ""
+        with self.warehouse.writer() as con:
+            con.execute(
+                "UPDATE meta.slices SET inputs_hash = NULL "
+                "WHERE slice = ? AND list_contains(?, table_name)",
+                [slice_, [asset.replace("/", ".") for asset in assets]],
+            )
+
 
 def _first_error(result: dg.ExecuteInProcessResult) -> str | None:
-    """Message of the first exception that failed a step; None if only checks failed."""
+    """What failed a step, as told to a person where it was; None if only checks failed."""
     for event in result.all_events:
         if event.is_step_failure:
+            chain = []
             error = event.step_failure_data.error
-            while error is not None and error.cause is not None:
+            while error is not None:
+                chain.append(error)
                 error = error.cause
-            if error is not None and error.cls_name != "DagsterAssetCheckFailedError":
-                return error.message.strip().partition(": ")[2] or error.message.strip()
+            told = [e for e in chain if e.cls_name in _user_errors(UserError)] or chain[-1:]
+            if told and told[0].cls_name != "DagsterAssetCheckFailedError":
+                message = told[0].message.strip()
+                return message.partition(": ")[2] or message
     return None
+
+
+def _user_errors(kind: type[UserError]) -> set[str]:
+    names = {kind.__name__}
+    for sub in kind.__subclasses__():
+        names |= _user_errors(sub)
+    return names

@@ -102,8 +102,34 @@ def test_sql_is_read_only_and_safe_to_paste(refreshed: Platform) -> None:
         home, "sql", "-- a comment\nSELECT '=1+1' AS cell, NULL AS none, 0.125 AS number", "--csv"
     )
     assert told == "cell,none,number\n'=1+1,,0.125\n"
+    error = error_of(home, "sql", "SELECT CAST(question AS INTEGER) FROM freshqa.current_questions")
+    assert "Conversion Error" in error
+    assert "[/foo]" in output_of(home, "sql", r"""SELECT '\[/foo]' AS "[red]a" """)
+    assert "\\[red]a" not in output_of(home, "sql", """SELECT 1 AS "[red]a" """)
+    assert "'-cmd" in output_of(home, "sql", "SELECT '-cmd' AS a, -5 AS b, '-5' AS c", "--csv")
     told = output_of(home, "sql", "SELECT '[red]x[/red]' || chr(27) || '[2J' AS cell")
     assert "[red]x[/red]\ufffd[2J" in told
+
+
+@pytest.mark.parametrize("damage", ["home is a file", "warehouse", "archive", "published"])
+def test_a_broken_home_is_one_line(tmp_path: Path, version_file: Path, damage: str) -> None:
+    home = tmp_path / "home [b]"
+    if damage == "home is a file":
+        home.touch()
+        assert "is no folder" in run(home, "doctor").stdout
+        error_of(home, "versions")
+        return
+    output_of(home, "import-version", str(version_file), "--date", "2024-03-04")
+    if damage == "published":
+        (home / "published").mkdir()
+        (home / "published" / "latest.duckdb").touch()
+        assert "broken  published file" in run(home, "doctor").stdout
+        error_of(home, "sql", "SELECT 1")
+        return
+    file = home / ("warehouse.duckdb" if damage == "warehouse" else "archive.sqlite")
+    file.write_bytes(b"not a database" * 1000)
+    assert f"broken  {damage}" in run(home, "doctor").stdout
+    error_of(home, "import-version", str(version_file), "--date", "2024-03-11")
 
 
 def test_worked_examples_run(refreshed: Platform) -> None:

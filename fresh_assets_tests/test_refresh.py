@@ -1,5 +1,7 @@
 """The weekly refresh end to end: what it does, what it leaves alone, what stops it."""
 
+import json
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -126,7 +128,7 @@ def test_unknown_system_and_week_are_named(platform: Platform) -> None:
 def test_without_results_the_week_fails_with_what_to_do(tmp_path: Path, demo: Demo) -> None:
     platform = demo_platform(tmp_path, demo, ())
     (tmp_path / "corpus.jsonl").unlink()
-    with pytest.raises(RefreshError, match="no corpus at .*corpus.jsonl"):
+    with pytest.raises(RefreshError, match=r"no corpus at .*corpus.jsonl: put documents there"):
         platform.refresh(DEMO_WEEK, [], quiet)
 
 
@@ -157,6 +159,9 @@ def test_a_mostly_unrated_week_is_not_published(tmp_path: Path, demo: Demo) -> N
         RefreshError, match=r"check unrated_share: 9\d.\d% of 120 ratings are unrated"
     ):
         strict.refresh(DEMO_WEEK, ["few"], quiet)
+    with pytest.raises(RefreshError, match="unrated_share"):
+        strict.refresh(DEMO_WEEK, ["few"], quiet)
+    assert not strict.settings.published.exists()
     lenient = Platform(settings_of(tmp_path, max_unrated=1))
     lenient.refresh(DEMO_WEEK, ["few"], quiet)
     with lenient.warehouse.reader() as con:
@@ -166,6 +171,76 @@ def test_a_mostly_unrated_week_is_not_published(tmp_path: Path, demo: Demo) -> N
         ).fetchall()[0]
     assert row[0] == row[2] + row[3]
     assert row[5] - row[4] == pytest.approx(row[3] / row[0])
+
+
+def test_a_failing_system_does_not_hold_up_the_others_and_can_be_forgotten(
+    tmp_path: Path, demo: Demo
+) -> None:
+    platform = demo_platform(tmp_path, demo, ())
+    first = demo.wording(demo.questions[0], DEMO_WEEK)
+    few = f'question,answer\n"{first}",Ana\n'.encode()
+    for name in ("aa", "zz"):
+        platform.import_answers(few, "few.csv", DEMO_WEEK, name)
+    with pytest.raises(RefreshError, match="aa.*zz.*nothing was published"):
+        platform.refresh(DEMO_WEEK, [], quiet)
+    with platform.warehouse.reader() as con:
+        systems = con.execute("SELECT DISTINCT system FROM mart.accuracy ORDER BY 1").fetchall()
+    assert ("search-answer",) in systems
+    for name in ("aa", "zz"):
+        assert platform.forget_answers(DEMO_WEEK, name) == len(demo.questions)
+    platform.refresh(DEMO_WEEK, [], quiet)
+    with open_latest(platform.settings.published) as con:
+        left = con.execute("SELECT DISTINCT system FROM mart.accuracy").fetchall()
+    assert left == [("search-answer",)]
+
+
+def test_answers_of_a_configured_system_are_refused(platform: Platform) -> None:
+    with pytest.raises(UserError, match="choose another name"):
+        platform.import_answers(b"question,answer\n", "a.csv", DEMO_WEEK, "search-answer")
+
+
+def saved(query: str, title: str = "t") -> bytes:
+    return json.dumps(
+        {"search_parameters": {"q": query}, "organic_results": [{"title": title}]}
+    ).encode()
+
+
+def test_other_results_take_the_place_of_a_snapshot_only_when_told(
+    platform: Platform, demo: Demo
+) -> None:
+    query, week = demo.wording(demo.questions[0], DEMO_WEEK), DEMO_WEEK
+
+    def take(content: bytes, *, replace: bool = False) -> int:
+        return platform.import_snapshot(content, "s.json", week, week, None, replace=replace)
+
+    assert take(saved(query)) == 1
+    assert take(saved(query)) == 0
+    with pytest.raises(UserError, match="holds 1 other results .*--replace"):
+        take(saved(query, "other"))
+    assert take(saved(query, "other"), replace=True) == 1
+    (search,) = platform.archive.searches(week)
+    assert b"other" in platform.archive.get(search.payload_hash)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            lambda q: b"[" + saved(q) + b"," + saved(q) + b"]",
+            "record 2: the question is there twice",
+        ),
+        (lambda q: saved(q).replace(b'[{"title": "t"}]', b"5"), "record 1: not a search response"),
+        (lambda q: saved(q).replace(b'{"title": "t"}', b'"t"'), "record 1: not a search response"),
+        (lambda _: saved("What else?"), r"'What else\?' is no question"),
+    ],
+)
+def test_saved_results_that_cannot_be_read_are_refused_at_once(
+    platform: Platform, demo: Demo, content: Callable[[str], bytes], message: str
+) -> None:
+    query = demo.wording(demo.questions[0], DEMO_WEEK)
+    with pytest.raises(UserError, match=message):
+        platform.import_snapshot(content(query), "s.json", DEMO_WEEK, DEMO_WEEK, None)
+    assert platform.archive.searches(DEMO_WEEK) == []
 
 
 def test_real_week(tmp_path: Path, real: Path) -> None:

@@ -17,8 +17,9 @@ from fresh_assets.warehouse.archive import sha256
 
 TABLE = "eval.recorded_answers"
 QUESTION_NAMES = ("question_key", "question", "id")
-ANSWER_NAMES = ("answer", "model_response", "response", "model_answer")
+ANSWER_NAMES = ("answer", "model_response", "response", "model_answer", "final_answer")
 MAX_HEADER_ROW = 20
+csv.field_size_limit(2**27)
 Record = Mapping[str, Any]
 
 
@@ -50,8 +51,8 @@ def match_answers(
 ) -> pl.DataFrame:
     """Content rows of eval.recorded_answers (without week and system) for questions of `version`.
 
-    Questions are found by key, text or upstream id. Raises BadInputError for an unknown or
-    repeated question, naming its row.
+    Questions are found by key, by text in any wording they ever had, or by upstream id. Raises
+    BadInputError for an unknown or repeated question, naming its row.
     """
     known = con.execute(
         "SELECT question_key, question_hash, id FROM freshqa.current_questions WHERE version = ?",
@@ -59,9 +60,12 @@ def match_answers(
     ).fetchall()
     if not known:
         raise UserError(f"version {version} is not imported: `fresh-assets import-version` first")
+    keys = {key for key, _, _ in known}
+    links = con.execute("SELECT question_hash, question_key FROM freshqa.question_links").fetchall()
+    wordings = {hash_: key for hash_, key in links if key in keys}
     lookup = {
         "question_key": {key: key for key, _, _ in known},
-        "question": {hash_: key for key, hash_, _ in known},
+        "question": wordings | {hash_: key for key, hash_, _ in known},
         "id": {str(id_): key for key, _, id_ in known},
     }
     answers: dict[str, str] = {}
@@ -85,34 +89,69 @@ def match_answers(
 
 
 def _records(content: bytes, file_name: str) -> Iterator[tuple[str, Record]]:
-    if content.startswith(b"PK\x03\x04"):
-        book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
-        yield from _table(book.get_sheet_by_index(0).to_python(skip_empty_area=False))
-        return
     try:
+        if content.startswith(b"PK\x03\x04"):
+            book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
+            yield from _table(
+                book.get_sheet_by_index(0).to_python(skip_empty_area=False), file_name
+            )
+            return
         text = content.decode("utf-8-sig")
+        if "\0" in text:
+            raise BadInputError(file_name, "a NUL character", "Remove it")
         if text.lstrip().startswith("{"):
-            for number, line in enumerate(text.splitlines(), 1):
-                if line.strip():
-                    yield f"line {number}", json.loads(line)
+            yield from _lines(text, file_name)
         else:
-            yield from _table(list(csv.reader(io.StringIO(text, newline=""), strict=True)))
-    except (UnicodeDecodeError, csv.Error, json.JSONDecodeError) as error:
+            table = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+            yield from _table(table, file_name)
+    except (UnicodeDecodeError, csv.Error, ValueError, python_calamine.CalamineError) as error:
         raise BadInputError(
             file_name, f"not readable ({error})", "Give CSV (UTF-8), JSON lines or XLSX"
         ) from error
 
 
-def _table(rows: Sequence[Sequence[Any]]) -> Iterator[tuple[str, Record]]:
+def _lines(text: str, file_name: str) -> Iterator[tuple[str, Record]]:
+    """Records of JSON lines; a line ends at a line feed only, whatever its strings hold."""
+    columns: set[str] | None = None
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        record = json.loads(line)
+        json.dumps(record, ensure_ascii=False).encode()
+        if not isinstance(record, dict):
+            raise BadInputError(file_name, "not an object", "Correct it", f"line {number}")
+        columns = columns or set(record)
+        if set(record) != columns:
+            raise BadInputError(
+                file_name, "other keys than the first line has", "Correct it", f"line {number}"
+            )
+        nested = next((k for k, v in record.items() if isinstance(v, dict | list)), None)
+        if nested:
+            raise BadInputError(file_name, f"{nested!r} is no text", "Correct it", f"line {number}")
+        yield f"line {number}", {name.lower(): value for name, value in record.items()}
+
+
+def _table(rows: Sequence[Sequence[Any]], file_name: str) -> Iterator[tuple[str, Record]]:
     headers = (
-        (number, [str(cell).strip() for cell in row])
+        (number, [str(cell).strip().lower() for cell in row])
         for number, row in enumerate(rows[:MAX_HEADER_ROW])
-        if {str(cell).strip() for cell in row} & set(ANSWER_NAMES)
+        if {str(cell).strip().lower() for cell in row} & set(ANSWER_NAMES)
     )
-    at, header = next(headers, (0, [str(cell) for cell in rows[0]] if rows else []))
+    first = [str(cell).strip().lower() for cell in rows[0]] if rows else []
+    at, header = next(headers, (0, first))
+    for name in (*QUESTION_NAMES, *ANSWER_NAMES):
+        if header.count(name) > 1:
+            raise BadInputError(file_name, f"column {name} is there twice", "Remove one of them")
     for number, row in enumerate(rows[at + 1 :], at + 2):
         if any(_text(cell) for cell in row):
-            yield f"row {number}", dict(zip(header, row, strict=False))
+            if len(row) != len(header):
+                raise BadInputError(
+                    file_name,
+                    f"the row has {len(row)} cells, the header {len(header)}",
+                    "Put quotes around texts with commas",
+                    f"row {number}",
+                )
+            yield f"row {number}", dict(zip(header, row, strict=True))
 
 
 def _text(value: Any) -> str:

@@ -77,6 +77,11 @@ def evidence_of(evidence: pl.DataFrame, engine: str | None, system: str) -> pl.D
             f"the week has evidence of {', '.join(engines)}: "
             f"set `engine` for {system} in systems.toml"
         )
+    if engine is not None and engines and engine not in engines:
+        raise UserError(
+            f"the week has no evidence of {engine!r} ({system} in systems.toml), only of "
+            f"{', '.join(engines)}"
+        )
     return evidence if engine is None else evidence.filter(pl.col("engine") == engine)
 
 

@@ -201,6 +201,8 @@ def recorded_system(name: str) -> Recorded:
 def _checked(table: str, validate: Any, options: object) -> Any:
     if not isinstance(options, dict):
         raise UserError(f"systems.toml: {table} is no table; write [{table}] above its options")
+    if "name" in options:
+        raise UserError(f"systems.toml, [{table}], name: the name stands in the brackets")
     try:
         return validate(options)
     except pydantic.ValidationError as error:

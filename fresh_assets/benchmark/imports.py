@@ -4,17 +4,20 @@ The rows themselves are derived from the archive by the asset `freshqa/questions
 """
 
 from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import duckdb
 import polars as pl
 
 from fresh_assets.benchmark.version_file import VersionFile, parse_version, refuse_damage
-from fresh_assets.errors import UserError
+from fresh_assets.errors import BadInputError, UserError
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.slices import Provenance, conform, put_slice
 
+FIRST_DATE = date(2000, 1, 1)
+LOST_ROWS = 0.1
+"""A version that lost more than this share of the rows of its neighbour is not trusted."""
 REVISIONS = "freshqa.revisions"
 FINDINGS = "freshqa.findings"
 
@@ -51,6 +54,9 @@ def import_version(
     if not source.accept_damage:
         refuse_damage(parsed)
     refuse_other_origin(warehouse, source.origin)
+    _refuse_odd_date(source)
+    if not source.accept_damage:
+        _refuse_lost_rows(warehouse, source, parsed)
     archive.put(content)
     with warehouse.writer() as con:
         known = con.execute(
@@ -103,6 +109,29 @@ def parse_revisions(archive: Archive, revisions: list[tuple[int, str, str]]) -> 
     )
 
 
+def _refuse_odd_date(source: Source) -> None:
+    latest = datetime.now(UTC).date() + timedelta(days=31)
+    if not FIRST_DATE <= source.version <= latest:
+        raise UserError(f"version date {source.version} is outside {FIRST_DATE} to {latest}")
+
+
+def _refuse_lost_rows(warehouse: Warehouse, source: Source, parsed: VersionFile) -> None:
+    """A file much shorter than its neighbours was probably cut off."""
+    with warehouse.reader() as con:
+        nearest = con.execute(
+            f"SELECT version, row_count FROM {REVISIONS} "
+            "ORDER BY abs(version - $version::DATE), revision DESC LIMIT 1",
+            {"version": source.version},
+        ).fetchone()
+    found = len(parsed.questions)
+    if nearest and found < nearest[1] * (1 - LOST_ROWS):
+        raise BadInputError(
+            source.file_name,
+            f"only {found} questions, while version {nearest[0]} has {nearest[1]}",
+            "Download it again, or import it as it is with --accept-damage",
+        )
+
+
 def _revision_row(
     source: Source, parsed: VersionFile, revision: int, sequence: int
 ) -> pl.DataFrame:
@@ -117,7 +146,7 @@ def _revision_row(
             "row_hash": [parsed.row_hash],
             "row_count": [len(parsed.questions)],
             "finding_count": [len(parsed.findings)],
-            "damage_accepted": [bool(parsed.damage)],
+            "damage_accepted": [source.accept_damage],
             "imported_at": [datetime.now(UTC).replace(tzinfo=None)],
         }
     )

@@ -40,6 +40,7 @@ EXCEL_DATE = r"^(\d{1,2}-[A-Z][a-z]{2}(-\d{2}(\d{2})?)?|[A-Z][a-z]{2}-\d{2})$"
 """How Excel shows a date it made out of text, e.g. 13-May-22 or Oct-25."""
 EXCEL_CELLS = 3
 """So many such answers are no accident: the file went through Excel."""
+csv.field_size_limit(2**27)
 LATIN_BESIDE_HAN = r"[A-Za-z][\u3040-\u30ff\u3400-\u9fff\uff00-\uffef]"
 
 
@@ -81,6 +82,15 @@ class _Grid:
 
 def parse_version(content: bytes, file_name: str) -> VersionFile:
     """Parse the bytes of a version file; raises BadInputError where they cannot be trusted."""
+    try:
+        return _parse(content, file_name)
+    except UnicodeEncodeError as error:
+        raise BadInputError(
+            file_name, "half of a surrogate pair in a text", "Correct it"
+        ) from error
+
+
+def _parse(content: bytes, file_name: str) -> VersionFile:
     grid = _read(content, file_name)
     _check_columns(grid.header, file_name)
     findings = list(grid.findings)
@@ -141,6 +151,9 @@ def _read(content: bytes, file_name: str) -> _Grid:
 
 
 def _decode(content: bytes, file_name: str) -> str:
+    if (at := content.find(b"\0")) >= 0:
+        line = content[:at].count(b"\n") + 1
+        raise BadInputError(file_name, "a NUL character", "Remove it", f"line {line}")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -169,6 +182,10 @@ def _read_json(text: str, file_name: str) -> _Grid:
     except json.JSONDecodeError as error:
         raise BadInputError(
             file_name, f"not valid JSON ({error.msg})", "Download it again", f"line {error.lineno}"
+        ) from error
+    except RecursionError as error:
+        raise BadInputError(
+            file_name, "JSON nested too deeply", "Give a list of records"
         ) from error
     if (
         not isinstance(records, list)
@@ -318,7 +335,7 @@ def _repair(cells: pl.DataFrame, findings: list[Finding]) -> pl.DataFrame:
 
 
 def _check_cells(frame: pl.DataFrame, file_name: str) -> None:
-    not_a_number = frame.filter(~pl.col("id").str.contains(r"^\d{1,9}$"))
+    not_a_number = frame.filter(~pl.col("id").str.contains(r"^[0-9]{1,9}$"))
     _refuse(file_name, not_a_number, "id", "not a whole number", "Restore the upstream row number")
     ids = frame["id"].cast(pl.Int64)
     _refuse(

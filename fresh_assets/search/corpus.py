@@ -92,7 +92,8 @@ def read_corpus(file: Path) -> list[Document]:
     """Read documents from JSON lines (url, source, date, title, text)."""
     if not file.exists():
         raise UserError(
-            f"no corpus at {file}: `fresh-assets demo` makes one, or set FRESH_ASSETS_ENGINE"
+            f"no corpus at {file}: put documents there, or import the results of the week with "
+            "`fresh-assets import-snapshot`"
         )
     documents = []
     with file.open(encoding="utf-8") as lines:

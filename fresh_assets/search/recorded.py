@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -59,7 +59,7 @@ def read_recorded(content: bytes, file_name: str) -> list[RecordedSearch]:
     """Split a file into responses: one raw response, or a list of raw or reduced ones."""
     try:
         data = json.loads(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInputError(
             file_name, f"not valid JSON ({error})", "Give the saved response"
         ) from error
@@ -80,20 +80,30 @@ def _recorded(record: Any, file_name: str, number: int) -> RecordedSearch:
         raise BadInputError(file_name, "not a response (a JSON object)", "Remove it", place)
     payload = json.dumps(record, ensure_ascii=False).encode()
     if is_reduced(record):
-        if not str(record["QueryID"]).isdigit():
+        if not re.fullmatch(r"[0-9]{1,9}", str(record["QueryID"])):
             raise BadInputError(
                 file_name, f"QueryID {record['QueryID']!r} is no row number", "Correct it", place
             )
         return RecordedSearch(int(record["QueryID"]), None, None, payload)
-    query = record.get("search_parameters", {}).get("q")
-    if record.get("error") or not query:
-        problem = record.get("error") or "no search_parameters.q"
-        raise BadInputError(file_name, f"no usable response ({problem})", "Search it again", place)
-    created = str(record.get("search_metadata", {}).get("created_at", ""))
-    made = re.match(r"\d{4}-\d\d-\d\d", created)
-    return RecordedSearch(
-        None, query, datetime.fromisoformat(made[0]).date() if made else None, payload
-    )
+    query = _section(record, "search_parameters").get("q")
+    if record.get("error") or not isinstance(query, str):
+        problem = record.get("error") or "neither search_parameters.q nor QueryID"
+        fix = "Give SerpApi responses, or records with QueryID, answer_box, organic_results"
+        raise BadInputError(file_name, f"no usable response ({problem})", fix, place)
+    created = str(_section(record, "search_metadata").get("created_at", ""))
+    return RecordedSearch(None, query, _day(created), payload)
+
+
+def _section(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = record.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None
 
 
 def _reduced(response: Mapping[str, Any]) -> Iterator[Evidence]:

@@ -89,7 +89,8 @@ def import_recorded(
         raise UserError(f"version {version} is not imported: `fresh-assets import-version` first")
     by_id = {id_: (key, question) for id_, question, key in rows}
     by_text = {question: (key, question) for _, question, key in rows}
-    matched = []
+    engine = RecordedEngine()
+    matched: dict[str, tuple[str, str, RecordedSearch]] = {}
     for number, response in enumerate(read_recorded(content, file_name), 1):
         found = (
             by_text.get(response.query or "")
@@ -104,8 +105,18 @@ def import_recorded(
                 "Give the right --version",
                 f"record {number}",
             )
-        matched.append((*found, response))
-    return matched
+        if found[0] in matched:
+            raise BadInputError(
+                file_name, "the question is there twice", "Keep one", f"record {number}"
+            )
+        try:
+            engine.parse(response.payload)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise BadInputError(
+                file_name, f"not a search response ({error})", "Remove it", f"record {number}"
+            ) from error
+        matched[found[0]] = (*found, response)
+    return list(matched.values())
 
 
 def snapshot_rows(archive: Archive, week: date) -> pl.DataFrame:

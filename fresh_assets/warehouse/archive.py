@@ -1,7 +1,7 @@
 """What came from outside, verbatim: imported files and search payloads, by content hash.
 
-SQLite in WAL mode, committed at once: a killed run loses at most what was in flight. Nothing is
-ever rewritten or deleted, so every table can be derived again.
+SQLite in WAL mode, committed at once: a killed run loses at most what was in flight. No
+payload is ever rewritten or deleted, so every table can be derived again.
 """
 
 import hashlib
@@ -94,6 +94,13 @@ class Archive:
                     ],
                 )
             return db.total_changes - before - blobs
+
+    def withdraw(self, week: date, engine: str) -> int:
+        """Take the results of an engine out of a week; their payloads stay. Returns how many."""
+        with self._open() as db:
+            return db.execute(
+                "DELETE FROM searches WHERE week = ? AND engine = ?", [week.isoformat(), engine]
+            ).rowcount
 
     def searches(self, week: date) -> list[Search]:
         """All searches archived for `week`."""

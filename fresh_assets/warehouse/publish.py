@@ -71,8 +71,11 @@ def is_published(warehouse: Warehouse, folder: Path) -> bool:
     """Whether the newest published file holds what the warehouse holds."""
     if not (folder / LATEST).exists():
         return False
-    with open_latest(folder) as con:
-        published = con.execute("SELECT content_hash FROM _snapshot").fetchall()[0][0]
+    try:
+        with open_latest(folder) as con:
+            published = con.execute("SELECT content_hash FROM _snapshot").fetchall()[0][0]
+    except duckdb.Error:
+        return False
     with warehouse.reader() as con:
         return bool(_content_hash(con) == published)
 

@@ -85,6 +85,7 @@ def test_systems_file() -> None:
         ("[systems]\na = 1", "systems.a is no table"),
         ('[systems.a]\nmethod = "magic"', r"\[systems.a\], method: "),
         ('[systems.a]\nmethod = "recorded"\ncolour = 1', r"\[systems.a\], recorded.colour: "),
+        ('[systems.a]\nname = "b"\nmethod = "recorded"', r"\[systems.a\], name: the name stands"),
         ('[systems."a|b"]\nmethod = "recorded"', r"\[systems.a\|b\], recorded.name: "),
         (
             '[systems.a]\nmethod = "closed_book"\nmodel = "m"\nendpoint = "x"',
@@ -130,6 +131,11 @@ def con() -> duckdb.DuckDBPyConnection:
         f"(DATE '{DAY}', 0, '{question_hash('Who?')}', 'k0'), (DATE '{DAY}', 1, '{question_hash('What?')}', 'k1')"
         ") t(version, id, question_hash, question_key)"
     )
+    con.execute(
+        "CREATE TABLE freshqa.question_links AS SELECT * FROM (VALUES "
+        f"('{question_hash('Who is it?')}', 'k0'), ('{question_hash('Gone?')}', 'k9')"
+        ") t(question_hash, question_key)"
+    )
     return con
 
 
@@ -140,6 +146,8 @@ def con() -> duckdb.DuckDBPyConnection:
         b"id,answer\n0,Ana\n1,\n",
         b"question_key,response\nk0,Ana\nk1,\n",
         b"question,answer\nwho,Ana\nWHAT ?,\n",
+        b"Question,Answer\nWho is it?,Ana\nWhat?,\n",
+        b'{"question": "Who?", "answer": "Ana"}\n{"question": "What?", "answer": ""}\n',
     ],
 )
 def test_questions_are_found_by_text_id_or_key(
@@ -159,6 +167,15 @@ def test_questions_are_found_by_text_id_or_key(
         (b"question,answer\nWho?,Ana\nwho,x\n", "f.csv, row 3: the question is there twice"),
         (b"frage,antwort\nx,y\n", "f.csv: columns are frage, antwort"),
         (b"", "f.csv: no answers in it"),
+        (b"question,answer\nGone?,x\n", "'Gone?' is no question"),
+        (b"question,answer,answer\nWho?,a,b\n", "column answer is there twice"),
+        (b"question,answer\nWho?,hi, there\n", "row 2: the row has 3 cells, the header 2"),
+        (b"question,answer\nWho?,a\0b\n", "a NUL character"),
+        (b"PK\x03\x04broken", "f.csv: not readable"),
+        (b'{"question": "Who?", "answer": "a"}\n[1]\n', "line 2: not an object"),
+        (b'{"question": "Who?", "answer": "a"}\n{"question": "What?"}\n', "line 2: other keys"),
+        (b'{"question": "Who?", "answer": {"a": 1}}\n', "line 1: 'answer' is no text"),
+        (b'{"question": "Who?", "answer": "\\ud800"}\n', "f.csv: not readable"),
         (b"question,answer\n\xff,x\n", "f.csv: not readable"),
         (b'{"question": \n', "f.csv: not readable"),
     ],

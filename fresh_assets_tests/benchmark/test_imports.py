@@ -72,6 +72,23 @@ def test_refused_file_leaves_nothing(warehouse: Warehouse, archive: Archive) -> 
         assert found.fetchall() == [("rewritten by Excel", "damaged", 4)]
 
 
+def test_a_file_that_lost_its_tail_is_refused_unless_accepted(
+    warehouse: Warehouse, archive: Archive
+) -> None:
+    import_version(warehouse, archive, as_csv(rows(number=40)), Source(DAY, "v.csv"))
+    cut = as_csv(rows(number=20))
+    with pytest.raises(BadInputError, match="only 20 questions, while version 2024-03-04 has 40"):
+        import_version(warehouse, archive, cut, Source(date(2024, 3, 11), "v.csv"))
+    accepted = Source(date(2024, 3, 11), "v.csv", accept_damage=True)
+    assert import_version(warehouse, archive, cut, accepted).is_new
+
+
+@pytest.mark.parametrize("day", [date(1, 1, 1), date(2990, 1, 1)])
+def test_odd_dates_are_refused(warehouse: Warehouse, archive: Archive, day: date) -> None:
+    with pytest.raises(UserError, match="is outside 2000-01-01 to"):
+        import_version(warehouse, archive, as_csv(rows()), Source(day, "v.csv"))
+
+
 def test_worlds_are_not_mixed(warehouse: Warehouse, archive: Archive) -> None:
     import_version(warehouse, archive, as_csv(rows()), Source(DAY, "v.csv", "demo"))
     with pytest.raises(UserError, match="holds the demo world"):

@@ -150,7 +150,10 @@ def test_reduced_responses() -> None:
         (b"[1]", "record 1: not a response"),
         (b'[{"QueryID": "x"}]', "record 1: QueryID 'x' is no row number"),
         (b'{"error": "You are out of searches"}', "You are out of searches"),
-        (b"{}", "no search_parameters.q"),
+        (b"{}", "neither search_parameters.q nor QueryID"),
+        (b'{"search_parameters": "x"}', "neither search_parameters.q nor QueryID"),
+        ('[{"QueryID": "²"}]'.encode(), "is no row number"),
+        (b"[" * 100_000, "not valid JSON"),
     ],
 )
 def test_files_without_usable_responses_are_refused(content: bytes, message: str) -> None:
