@@ -121,11 +121,9 @@ class Platform:
             (key, query, as_of or response.as_of or week, response.payload)
             for key, query, response in matched
         ]
-        if replace:
-            self.archive.withdraw(week, "recorded")
-        else:
+        if not replace:
             self._refuse_other_results(week, version, {key: p for key, _, _, p in searches})
-        return self.archive.put_searches(week, "recorded", version, searches)
+        return self.archive.put_searches(week, "recorded", version, searches, replace=replace)
 
     def _refuse_other_results(
         self, week: date, version: date, payloads: Mapping[str, bytes]
@@ -169,22 +167,19 @@ class Platform:
 
     def forget_answers(self, week: date, system: str) -> int:
         """Remove a system from a week, with its answers and ratings; return how many answers."""
-        key = {"week": week.isoformat(), "system": system}
-        removed = 0
-        for name in (answer_imports.TABLE, "eval.answers", "eval.judgements"):
-            with self.warehouse.writer() as con:
-                con.execute("BEGIN")
-                where = [week, system]
-                gone = con.execute(
-                    f"DELETE FROM {name} WHERE week = ? AND system = ? RETURNING 1", where
+        slice_ = slice_name({"week": week.isoformat(), "system": system})
+        with self.warehouse.writer() as con:
+            con.execute("BEGIN")
+            removed = {}
+            for name in (answer_imports.TABLE, "eval.judgements", "eval.answers"):
+                removed[name] = con.execute(
+                    f"DELETE FROM {name} WHERE week = ? AND system = ? RETURNING 1", [week, system]
                 ).fetchall()
                 con.execute(
-                    "DELETE FROM meta.slices WHERE table_name = ? AND slice = ?",
-                    [name, slice_name(key)],
+                    "DELETE FROM meta.slices WHERE table_name = ? AND slice = ?", [name, slice_]
                 )
-                con.execute("COMMIT")
-            removed = max(removed, len(gone) if name == "eval.answers" else 0)
-        return removed
+            con.execute("COMMIT")
+        return len(removed["eval.answers"])
 
     def default_week(self) -> date:
         """The running week; in the demo world its last one."""
@@ -274,9 +269,11 @@ class Platform:
             return True
         with self.warehouse.reader() as con:
             rows = con.execute(
-                "SELECT count(*) FROM search.results WHERE week = ?", [week]
+                "SELECT engine, question_key, payload_hash FROM search.results WHERE week = ?",
+                [week],
             ).fetchall()
-        return bool(rows[0][0] != len(self.archive.searches(week)))
+        archived = {(s.engine, s.question_key, s.payload_hash) for s in self.archive.searches(week)}
+        return set(rows) != archived
 
     def _systems(self, week: date, only: list[str]) -> list[str]:
         read = read_systems(self.settings.systems_toml)

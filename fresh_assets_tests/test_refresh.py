@@ -222,6 +222,22 @@ def test_other_results_take_the_place_of_a_snapshot_only_when_told(
     assert b"other" in platform.archive.get(search.payload_hash)
 
 
+def test_a_replaced_snapshot_is_evaluated_again(platform: Platform, demo: Demo) -> None:
+    week = DEMO_WEEK
+    queries = [demo.wording(q, week) for q in demo.questions]
+
+    def take(title: str) -> None:
+        content = b"[" + b",".join(saved(query, title) for query in queries) + b"]"
+        platform.import_snapshot(content, "s.json", week, week, None, replace=True)
+        platform.refresh(week, ["search-answer"], quiet)
+
+    for title in ("first", "second"):
+        take(title)
+        with platform.warehouse.reader() as con:
+            given = con.execute("SELECT DISTINCT answer FROM eval.answers").fetchall()
+        assert given == [(title,)]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

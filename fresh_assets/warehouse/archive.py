@@ -66,14 +66,19 @@ class Archive:
         engine: str,
         version: date,
         searches: Iterable[tuple[str, str, date, bytes]],
+        *,
+        replace: bool = False,
     ) -> int:
         """Archive (question key, query, as-of day, payload) tuples in one commit.
 
-        A search already archived for that week and engine is kept as it is. Returns how many were
-        new.
+        A search already archived for that week and engine is kept as it is, unless `replace`: then
+        these take the place of all of them. Payloads always stay. Returns how many were new.
         """
         now = datetime.now(UTC).replace(tzinfo=None).isoformat()
         with self._open() as db:
+            if replace:
+                where = [week.isoformat(), engine]
+                db.execute("DELETE FROM searches WHERE week = ? AND engine = ?", where)
             before = db.total_changes
             blobs = 0
             for question_key, query, as_of, payload in searches:
@@ -94,13 +99,6 @@ class Archive:
                     ],
                 )
             return db.total_changes - before - blobs
-
-    def withdraw(self, week: date, engine: str) -> int:
-        """Take the results of an engine out of a week; their payloads stay. Returns how many."""
-        with self._open() as db:
-            return db.execute(
-                "DELETE FROM searches WHERE week = ? AND engine = ?", [week.isoformat(), engine]
-            ).rowcount
 
     def searches(self, week: date) -> list[Search]:
         """All searches archived for `week`."""
