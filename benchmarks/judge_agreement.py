@@ -1,11 +1,14 @@
-"""The lexical judge beside public ratings: `python -m benchmarks.judge_agreement DIR`.
+"""Judges beside public ratings: `python -m benchmarks.judge_agreement DIR [--gguf FILE --at-most N]`.
 
 DIR holds `normalized/` and `ratings/` of the real FreshQA files. Nothing in it is a human rating.
-The baseline is the rate at which "always incorrect" would agree with the same ratings.
+The baseline is the rate at which "always incorrect" would agree with the same ratings. With a GGUF
+file that local model rates as FreshEval instead, N answers of each file.
 """
 
-import sys
+import argparse
+import tempfile
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import polars as pl
@@ -13,8 +16,11 @@ import python_calamine
 from rich.console import Console
 from rich.table import Table
 
+from fresh_assets.answers.systems import Judge, Systems
 from fresh_assets.benchmark.version_file import parse_version
 from fresh_assets.judging.lexical import MODES, Truth, rate
+from fresh_assets.judging.rating import rate_with_model
+from fresh_assets.settings import Settings
 
 FILES = {
     "FreshPrompt, gpt-3.5": "varun_freshprompt_gpt35_eval.xlsx",
@@ -41,28 +47,60 @@ def ratings(folder: Path, file: str) -> Iterator[tuple[Truth, str, str]]:
 
 def kappa(pairs: pl.DataFrame) -> float:
     """Cohen's kappa of two columns of correct / incorrect."""
+    if pairs.is_empty():
+        return float("nan")
     observed = (pairs["mine"] == pairs["theirs"]).mean()
     shares = [(pairs[c] == "correct").mean() for c in ("mine", "theirs")]
     expected = shares[0] * shares[1] + (1 - shares[0]) * (1 - shares[1])
-    return float((observed - expected) / (1 - expected))
+    return float((observed - expected) / (1 - expected)) if expected < 1 else float("nan")
+
+
+def lexical(rated: list[tuple[Truth, str, str]], mode: str) -> list[str]:
+    return [rate(text, truth, mode).rating for truth, text, _ in rated]
+
+
+def fresheval(rated: list[tuple[Truth, str, str]], mode: str, gguf: Path, home: Path) -> list[str]:
+    judge = Judge(name="j", endpoint="local", model=gguf.stem, modes=(mode,), max_tokens=96)
+    answers = pl.DataFrame(
+        [
+            {
+                "question_key": f"{i:04d}", "question": truth.question, "answers": list(truth.answers),
+                "false_premise": truth.false_premise, "state": "answered", "answer": text, "reason": None,
+            }
+            for i, (truth, text, _) in enumerate(rated)
+        ]
+    )  # fmt: skip
+    settings = Settings(home=home, local_model=gguf)
+    frame = rate_with_model(answers, judge, Systems({}, {}, {}), settings, date(2024, 6, 7))
+    return frame.sort("question_key")["rating"].to_list()
 
 
 def main() -> None:
-    table = Table(title=f"Lexical judge beside model judges, version {VERSION[8:18]}")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--gguf", type=Path)
+    parser.add_argument("--at-most", type=int, default=10**6)
+    chosen = parser.parse_args()
+    judge = chosen.gguf.stem if chosen.gguf else "lexical judge"
+    table = Table(title=f"{judge} beside model judges, version {VERSION[8:18]}")
     for column in ("answers of", "premise", "mode", "n", "rated", "agrees", "kappa", "baseline"):
         table.add_column(column)
     for name, file in FILES.items():
-        rated = list(ratings(Path(sys.argv[1]), file))
+        every = list(ratings(chosen.folder, file))
+        rated = every[:: max(1, len(every) // chosen.at_most)][: chosen.at_most]
         for mode in MODES:
+            with tempfile.TemporaryDirectory() as home:
+                mine = (
+                    fresheval(rated, mode, chosen.gguf, Path(home))
+                    if chosen.gguf
+                    else lexical(rated, mode)
+                )
             frame = pl.DataFrame(
-                [
-                    {
-                        "false": truth.false_premise,
-                        "mine": rate(text, truth, mode).rating,
-                        "theirs": theirs,
-                    }
-                    for truth, text, theirs in rated
-                ]
+                {
+                    "false": [truth.false_premise for truth, _, _ in rated],
+                    "mine": mine,
+                    "theirs": [theirs for _, _, theirs in rated],
+                }
             )
             for false in (False, True):
                 asked = frame.filter(pl.col("false") == false)
