@@ -6,12 +6,12 @@ import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 import openai
 from openai import AsyncOpenAI
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from fresh_assets.llm.cache import CallCache
 from fresh_assets.llm.limits import Limiter, Pace
@@ -107,10 +107,9 @@ class Pool:
         A reply cut off by its budget is asked for once more with a larger one. A reply that
         `usable` rejects is asked for again, `reasks` times, then comes back as `unusable`.
         """
-        for candidate in (request, request.with_larger_budget()):
-            cached = self._cache.get(candidate)
-            if cached and (usable is None or usable(cached.text)):
-                return cached
+        cached = self._cache.get(request)
+        if cached and (usable is None or usable(cached.text)):
+            return cached
         task = self._in_flight.get(request.key)
         if task is None:
             task = asyncio.ensure_future(self._ask_until_usable(request, usable))
@@ -126,7 +125,8 @@ class Pool:
             if outcome.state in {"truncated", "empty"} and outcome.finish_reason == "length":
                 self._cache.put(outcome)
                 spent, cost = spent + outcome.usage, _sum(cost, outcome.cost)
-                outcome = await self._ask(request.with_larger_budget())
+                larger = await self._ask(request.with_larger_budget())
+                outcome = replace(larger, request=request)
             if outcome.state == "ok" and usable and not usable(outcome.text):
                 outcome = replace(outcome, state="unusable")
             if outcome.tries:
@@ -157,23 +157,18 @@ class Pool:
 
     async def _with_retries(self, request: Request, place: tuple[str, str]) -> Outcome:
         line = self._line(request.endpoint)
-        tries = 0
         began = time.monotonic()
-        retrying = AsyncRetrying(
-            retry=retry_if_exception(
-                lambda e: _is_transient(e) and not _too_long(e, line.endpoint)
-            ),
-            wait=_wait,
-            stop=stop_after_attempt(line.endpoint.tries),
-            reraise=True,
-        )
-        try:
-            async for attempt in retrying:
-                with attempt:
-                    tries += 1
-                    reply = await self._send(line, request)
-        except openai.OpenAIError as error:
-            return self._failed(error, request, place, tries)
+        tries = 1
+        while True:
+            try:
+                reply = await self._send(line, request)
+                break
+            except openai.OpenAIError as error:
+                hopeless = not _is_transient(error) or _too_long(error, line.endpoint)
+                if hopeless or tries == line.endpoint.tries:
+                    return self._failed(error, request, place, tries)
+                await asyncio.sleep(_wait(error, tries))
+                tries += 1
         self._bad_requests[place] = 0
         return read_reply(reply, request, time.monotonic() - began, tries)
 
@@ -217,22 +212,37 @@ async def stream(
 ) -> AsyncIterator[Result]:
     """Run `work` over `items`, `at_once` at a time, and yield results as they come.
 
-    Items are taken only as they are needed, so memory does not grow with their number.
+    Items are taken only as they are needed, so memory does not grow with their number. The first
+    exception of `work` ends the stream.
     """
     waiting = iter(items)
-    running: set[asyncio.Future[Result]] = set()
+    results: asyncio.Queue[Callable[[], Result] | None] = asyncio.Queue(at_once)
+
+    async def worker() -> None:
+        try:
+            for item in waiting:
+                result = await work(item)
+                await results.put(partial(_give, result))
+        except Exception as error:
+            await results.put(partial(_raise, error))
+        await results.put(None)
+
+    workers = [asyncio.create_task(worker()) for _ in range(at_once)]
     try:
-        while True:
-            while len(running) < at_once and (item := next(waiting, None)) is not None:
-                running.add(asyncio.ensure_future(work(item)))
-            if not running:
-                return
-            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                yield task.result()
+        for _ in workers:
+            while (take := await results.get()) is not None:
+                yield take()
     finally:
-        for task in running:
+        for task in workers:
             task.cancel()
+
+
+def _give(result: Result) -> Result:
+    return result
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
 
 
 def arguments_of(request: Request) -> dict[str, Any]:
@@ -298,7 +308,7 @@ def _is_quota(error: BaseException) -> bool:
     return "insufficient_quota" in {getattr(error, "code", None), getattr(error, "type", None)}
 
 
-def _retry_after(error: BaseException | None) -> float:
+def _retry_after(error: BaseException) -> float:
     headers = error.response.headers if isinstance(error, openai.APIStatusError) else {}
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
@@ -312,10 +322,9 @@ def _too_long(error: BaseException, endpoint: Endpoint) -> bool:
     return _retry_after(error) > endpoint.patience
 
 
-def _wait(state: RetryCallState) -> float:
+def _wait(error: BaseException, tries: int) -> float:
     """Full jitter over an exponential back-off, never sooner than the server asked for."""
-    error = state.outcome.exception() if state.outcome else None
-    backoff = min(LONGEST_BACKOFF, 0.5 * 2.0**state.attempt_number)
+    backoff = min(LONGEST_BACKOFF, 0.5 * 2.0**tries)
     asked = _retry_after(error)
     return asked + random.uniform(0, min(backoff, 1.0) if asked else backoff)  # noqa: S311
 

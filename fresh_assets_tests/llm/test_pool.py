@@ -256,10 +256,24 @@ def test_stream_takes_items_only_as_they_are_needed() -> None:
         seen = []
         async for result in stream(items(), work, 5):
             seen.append(result)
-            assert len(taken) <= len(seen) + 5
+            assert len(taken) <= len(seen) + 2 * 5
         assert sorted(seen) == list(range(100))
 
     asyncio.run(go())
+
+
+def test_stream_ends_with_the_first_exception() -> None:
+    async def go() -> None:
+        async def work(i: int) -> int:
+            if i == 3:
+                raise ValueError("three")
+            return i
+
+        async for _ in stream(range(100), work, 4):
+            pass
+
+    with pytest.raises(ValueError, match="three"):
+        asyncio.run(go())
 
 
 def test_prices_file() -> None:
