@@ -8,14 +8,12 @@ from datetime import date
 
 import polars as pl
 
+from fresh_assets.answers.imports import ANSWER_NAMES, MAX_HEADER_ROW
 from fresh_assets.answers.systems import Systems
 from fresh_assets.errors import BadInputError, UserError
 from fresh_assets.judging import lexical
 from fresh_assets.judging.rating import rate_answers, rate_with_model
 from fresh_assets.settings import Settings
-
-ANSWER_NAMES = ("model_response", "response", "answer", "model_answer")
-MAX_HEADER_ROW = 20
 
 
 @dataclass(frozen=True)
