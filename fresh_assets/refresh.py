@@ -278,20 +278,20 @@ class Platform:
     def _systems(self, week: date, only: list[str]) -> list[str]:
         read = read_systems(self.settings.systems_toml)
         configured = read.systems
-        self._record_systems(configured)
-        self._record_judges(read.judges)
         with self.warehouse.reader() as con:
             rows = con.execute(
                 "SELECT DISTINCT system FROM eval.recorded_answers WHERE week = ? ORDER BY 1",
                 [week],
             ).fetchall()
         known = list(dict.fromkeys([*configured, *(system for (system,) in rows)]))
+        self._add_partitions(systems, known)
+        self._record_systems(configured)
+        self._record_judges(read.judges)
         unknown = [name for name in only if name not in known]
         if unknown:
             raise UserError(
                 f"no system {unknown[0]!r} in week {week}: known are {', '.join(known)}"
             )
-        self._add_partitions(systems, known)
         return only or known
 
     def _record_systems(self, configured: Mapping[str, AnySystem]) -> None:
@@ -303,7 +303,6 @@ class Platform:
                 "system_hash": system.hash,
             }
             if self._record("eval.systems", {"system": name}, [row]):
-                self._add_partitions(systems, [name])
                 self._report(["eval", "systems"], name, {"hash": system.hash})
 
     def _record_judges(self, configured: Mapping[str, Judge]) -> None:

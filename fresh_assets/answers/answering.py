@@ -29,6 +29,7 @@ from fresh_assets.answers.systems import (
     Judge,
     Recorded,
     SearchAnswer,
+    SelfAsk,
     Systems,
 )
 from fresh_assets.errors import UserError
@@ -98,7 +99,8 @@ def estimate_systems(systems: Systems, week: Week, settings: Settings) -> list[t
             estimated_usage(asker.request(asker.prompt(asked)[0]))
             for asked in _asked(questions, evidence)
         ]
-        steps = {"self_ask": 4, "decomposed": 2}.get(system.method, 1)
+        steps = system.follow_ups + 1 if isinstance(system, SelfAsk) else 1
+        steps += system.method == "decomposed"
         total = sum(usages, Usage())
         cost = cost_of(total, prices.get(system.model))
         calls, spent = len(usages) * steps, [total.input * steps, total.output * steps]

@@ -134,7 +134,7 @@ class Pool:
             spent, cost = spent + outcome.usage, _sum(cost, outcome.cost)
             if outcome.state != "unusable":
                 break
-        return replace(outcome, request=request, usage=spent, cost=cost)
+        return replace(outcome, usage=spent, cost=cost)
 
     async def _ask(self, request: Request) -> Outcome:
         """One request over the wire, with retries; stops at a closed circuit or the budget."""
