@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import deque
 
-START = 16
+START = 32
 """Slots to begin with; they double while calls succeed, until the first 429."""
 CUT = 0.7
 BUSY = 0.8
