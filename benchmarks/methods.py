@@ -60,8 +60,8 @@ def main() -> None:
                 count(*) FILTER (WHERE state = 'refused'),
                 count(*) FILTER (WHERE rating = 'correct'),
                 count(*) FILTER (WHERE rating IN ('correct', 'incorrect') AND state <> 'deferred'),
-                sum(cost), sum(input_tokens) // greatest(1, count(input_tokens)), sum(seconds)
-            FROM eval.answers JOIN eval.judgements USING (week, system, question_key)
+                sum(a.cost), sum(a.input_tokens) // greatest(1, count(a.input_tokens)), sum(a.seconds)
+            FROM eval.answers AS a JOIN eval.judgements USING (week, system, question_key)
             WHERE week = ? AND is_current AND mode = 'relaxed' AND list_contains(?, system)
             GROUP BY system
             """,

@@ -203,20 +203,27 @@ def ask(
     """Ask a system one question now; shows the evidence it used and its citations."""
     from fresh_assets.asking_now import ask_now
 
-    settings = Settings()
-    with _progress(f"Asking {system}"):
-        response = ask_now(question, system, settings)
-    for piece in response.used:
-        shown = " ".join(filter(None, (piece.shown_date, piece.title, piece.url)))
-        out.print(f"[dim]evidence: {_plain(shown)}[/dim]", soft_wrap=True, highlight=False)
-    for follow_up in response.follow_ups:
-        out.print(f"[dim]asked: {_plain(follow_up)}[/dim]", soft_wrap=True, highlight=False)
+    shown: list[str] = []
+
+    def show(piece: str) -> None:
+        shown.append(piece)
+        out.print(_plain(piece), end="", highlight=False, soft_wrap=True)
+
+    response = ask_now(question, system, Settings(), show)
     outcome = response.outcome
+    if shown:
+        out.print()
     if outcome.state not in {"ok", "truncated"}:
         raise UserError(f"{system} gave no answer ({outcome.state}): {outcome.problem}")
-    out.print(_plain(outcome.text.strip()), highlight=False)
-    for citation in outcome.citations:
-        out.print(f"[dim]cited: {_plain(citation)}[/dim]", soft_wrap=True, highlight=False)
+    if not shown:
+        out.print(_plain(outcome.text.strip()), highlight=False)
+    lines = [f"asked: {follow_up}" for follow_up in response.follow_ups]
+    for piece in response.used:
+        told = " ".join(filter(None, (piece.shown_date, piece.title, piece.url)))
+        lines.append(f"evidence: {told}")
+    lines += [f"cited: {citation}" for citation in outcome.citations]
+    for line in lines:
+        out.print(f"[dim]{_plain(line)}[/dim]", soft_wrap=True, highlight=False)
 
 
 @app.command()

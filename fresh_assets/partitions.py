@@ -12,6 +12,7 @@ from fresh_assets.errors import UserError
 
 warnings.filterwarnings("ignore", message="Specifying a partitions_def on an AssetCheckSpec")
 """Partitioned checks are a preview in the pinned Dagster; tests hold what we use of them."""
+warnings.filterwarnings("ignore", message="Parameter `allow_nonexistent_upstream_partitions`")
 
 TIMEZONE = "UTC"
 FIRST_WEEK = date(2023, 10, 2)
@@ -25,6 +26,9 @@ weeks = dg.WeeklyPartitionsDefinition(
     day_offset=1,  # Monday: the default is Sunday, whatever the start date
     end_offset=1,  # the running week is a partition too
     fmt="%Y-%m-%d",
+)
+with_the_week_before = dg.TimeWindowPartitionMapping(
+    start_offset=-1, allow_nonexistent_upstream_partitions=True
 )
 weeks_systems = dg.MultiPartitionsDefinition({"week": weeks, "system": systems})
 

@@ -211,6 +211,8 @@ class Platform:
                     steps.append(self._run(["eval/answers", "eval/judgements"], partition, report))
                 except RefreshError as error:
                     failures.append(error)
+        if self._is_stale(["search.drift"], {"week": key}):
+            steps.append(self._run(["search/drift"], key, report))
         if self._is_stale(["mart.accuracy"], {"week": key}):
             steps.append(self._run(["mart/accuracy"], key, report))
         blocked = any(isinstance(error, BlockedError) for error in failures)
@@ -267,6 +269,10 @@ class Platform:
         key = {"week": week.isoformat()}
         if self._is_stale(["search.results", "search.evidence"], key):
             return True
+        if week == this_week() and self.settings.engine:
+            archived_engines = {s.engine for s in self.archive.searches(week)}
+            if set(self.settings.engines) - archived_engines:
+                return True
         with self.warehouse.reader() as con:
             rows = con.execute(
                 "SELECT engine, question_key, payload_hash FROM search.results WHERE week = ?",

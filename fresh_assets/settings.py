@@ -3,7 +3,7 @@
 import importlib.resources
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -21,9 +21,23 @@ class Settings(BaseSettings):
     upstream: Annotated[
         str, Field(description="version index: README (path or URL) or history CSV")
     ] = ""
+    sheets: Annotated[str, Field(description="server of the upstream sheets")] = (
+        "https://docs.google.com"
+    )
     engine: Annotated[
-        Literal["corpus", "recorded"], Field(description="search engine of new snapshots")
-    ] = "corpus"
+        str,
+        Field(
+            description="search engines of new snapshots, with commas; default: corpus where the "
+            "home has one, else wikipedia"
+        ),
+    ] = ""
+    engines_file: Annotated[Path | None, Field(description="search engines (TOML)")] = None
+    max_unsearched: Annotated[
+        float, Field(ge=0, le=1, description="share of unsearched questions that a week may have")
+    ] = 0
+    allow_private: Annotated[
+        bool, Field(description="let redirects lead to machines in a private network")
+    ] = False
     evidence_per_question: Annotated[int, Field(ge=1, le=100)] = 10
     lock_timeout: Annotated[float, Field(gt=0, description="seconds to wait for the writer")] = 120
     keep_snapshots: Annotated[int, Field(ge=1, description="published files to keep")] = 8
@@ -93,6 +107,17 @@ class Settings(BaseSettings):
     def systems_toml(self) -> str:
         """Text of the systems file: the configured one, else the one shipped with the package."""
         return _text(self.systems_file, "systems.toml")
+
+    @property
+    def engines_toml(self) -> str:
+        """Text of the engines file: the configured one, else the one shipped with the package."""
+        return _text(self.engines_file, "engines.toml")
+
+    @property
+    def engines(self) -> list[str]:
+        """Names of the search engines of new snapshots."""
+        chosen = [name.strip() for name in self.engine.split(",") if name.strip()]
+        return chosen or ["corpus" if self.corpus_file.exists() else "wikipedia"]
 
     @property
     def prices_toml(self) -> str:

@@ -1,13 +1,12 @@
 """A real HTTP server on loopback that speaks the chat completions protocol, as scripted by a test."""
 
 import json
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from fresh_assets_tests.web_server import Got, Page, json_page, web_server
 
 
 @dataclass
@@ -41,36 +40,19 @@ class Server:
 @contextmanager
 def openai_server(script: Script) -> Iterator[Server]:
     """Run the server for the length of the block."""
-    lock = threading.Lock()
+    requests: list[dict[str, Any]] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def page(got: Got, number: int) -> Page:
+        requests.append(got.json)
+        reply = script(got.json, number)
+        shape = {"status": reply.status, "seconds": reply.seconds, "headers": reply.headers}
+        if reply.status == 200 and got.json.get("stream"):
+            shape["headers"] = {**reply.headers, "content-type": "text/event-stream"}
+            return Page(_events(reply, got.json), **shape)
+        return json_page(_body(reply, got.json), **shape)
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            with lock:
-                number = len(server.requests)
-                server.requests.append(body)
-            reply = script(body, number)
-            time.sleep(reply.seconds)
-            content = json.dumps(_body(reply, body)).encode()
-            self.send_response(reply.status)
-            for name, value in {**reply.headers, "content-type": "application/json"}.items():
-                self.send_header(name, value)
-            self.send_header("content-length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        server = Server(f"http://127.0.0.1:{http.server_address[1]}/v1")
-        thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        yield server
-        http.shutdown()
-        thread.join()
+    with web_server(page) as server:
+        yield Server(f"{server.url}/v1", requests)
 
 
 def _body(reply: Reply, request: dict[str, Any]) -> dict[str, Any]:
@@ -86,3 +68,23 @@ def _body(reply: Reply, request: dict[str, Any]) -> dict[str, Any]:
         "usage": reply.usage,
         **reply.extra,
     }
+
+
+def _events(reply: Reply, request: dict[str, Any]) -> bytes:
+    """The reply as server-sent events, a word each."""
+    head = {
+        "id": "c",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": f"{request['model']}-2026",
+    }
+    words = (reply.text or "").split(" ")
+    pieces = [word if i == 0 else f" {word}" for i, word in enumerate(words)]
+    chunks = [
+        {**head, "choices": [{"index": 0, "delta": {"content": p}, "finish_reason": None}]}
+        for p in pieces
+    ]
+    last = {"index": 0, "delta": {}, "finish_reason": reply.finish_reason}
+    chunks += [{**head, "choices": [last]}, {**head, "choices": [], "usage": reply.usage}]
+    lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
+    return "".join([*lines, "data: [DONE]\n\n"]).encode()

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cache
 
 import polars as pl
@@ -17,6 +17,7 @@ from fresh_assets.answers.asking import (
     Searcher,
     as_row,
     deferred_row,
+    no_search,
     pieces_of,
 )
 from fresh_assets.answers.evidence import Piece
@@ -36,16 +37,22 @@ from fresh_assets.errors import UserError
 from fresh_assets.llm.batch import Batches
 from fresh_assets.llm.cache import CallCache
 from fresh_assets.llm.local import local_server, model_file, status
-from fresh_assets.llm.pool import Endpoint, Pool
+from fresh_assets.llm.pool import Endpoint, OnText, Pool
 from fresh_assets.llm.prices import Budget, cost_of, estimated_usage, read_prices
 from fresh_assets.llm.request import Usage
+from fresh_assets.partitions import monday
+from fresh_assets.search.corpus import NAME as CORPUS
 from fresh_assets.search.dates import parse_date
 from fresh_assets.search.engine import Engine, Evidence
-from fresh_assets.search.snapshot import make_engine
+from fresh_assets.search.engines import make_engine
+from fresh_assets.search.live import LiveEngine
+from fresh_assets.search.recorded import NAME as RECORDED
+from fresh_assets.search.snapshot import search_now
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.lineage import version_of_week
+from fresh_assets.web.fetch import FetchError
 
 LOCAL_AT_ONCE = 2
 IN_BATCH = "in a provider batch"
@@ -94,7 +101,7 @@ def estimate_systems(systems: Systems, week: Week, settings: Settings) -> list[t
             continue
         evidence = evidence_of(week.evidence, system.engine, name)
         questions, _ = _chosen(week.questions, system.at_most)
-        asker = Asker(system, system.endpoint, None, week.day, lambda *_: ())
+        asker = Asker(system, system.endpoint, None, week.day, no_search)
         usages = [
             estimated_usage(asker.request(asker.prompt(asked)[0]))
             for asked in _asked(questions, evidence)
@@ -140,7 +147,9 @@ def connect(system: Asking, systems: Systems, settings: Settings) -> Iterator[En
         yield _endpoint(config, url, "none", name)
 
 
-def make_pool(system: Asking, endpoint: Endpoint, settings: Settings) -> Pool:
+def make_pool(
+    system: Asking, endpoint: Endpoint, settings: Settings, on_text: OnText | None = None
+) -> Pool:
     """Pool over one endpoint with the home's cache, the price table and the budget."""
     prices = read_prices(settings.prices_toml)
     if settings.budget is not None and system.model not in prices:
@@ -148,26 +157,38 @@ def make_pool(system: Asking, endpoint: Endpoint, settings: Settings) -> Pool:
             f"a budget is set but the price of {system.model} is unknown: add it to prices.toml"
         )
     reasks = system.reasks if isinstance(system, Judge) else 0
-    return Pool([endpoint], CallCache(settings.calls_file), prices, Budget(settings.budget), reasks)
+    cache = CallCache(settings.calls_file)
+    return Pool([endpoint], cache, prices, Budget(settings.budget), reasks, on_text)
 
 
 def make_searcher(name: str, settings: Settings, archive: Archive, day: date) -> Searcher:
     """Finds evidence for follow-up questions with the engine called `name`: a new archived search
-    where it may search that day, else the best pieces of the question's own snapshot.
+    where it may search that day and does not fail, else the best of the question's own snapshot.
 
     The engine is made when it is first needed: most methods never search.
     """
+    today = datetime.now(UTC).date()
 
     @cache
     def engine() -> Engine:
         return make_engine(name, settings)
 
-    def find(query: str, asked: Asked) -> Sequence[Piece]:
-        if engine().is_live:
-            return sorted(asked.pieces, key=lambda piece: _fit(query, piece), reverse=True)
-        payload = engine().search(query, day)
-        archive.put(payload)
-        return [_piece(evidence, day) for evidence in engine().parse(payload)]
+    def search(query: str) -> Sequence[Piece]:
+        shown = engine()
+        if isinstance(shown, LiveEngine):
+            payload, day_shown = search_now(archive, shown, query, today), today
+        else:
+            payload, day_shown = shown.search(query, day), day
+            archive.put(payload)
+        return [_piece(evidence, day_shown) for evidence in shown.parse(payload)]
+
+    async def find(query: str, asked: Asked) -> Sequence[Piece]:
+        if name == CORPUS or (name != RECORDED and monday(day) == monday(today)):
+            try:
+                return await asyncio.to_thread(search, query)
+            except FetchError:
+                pass
+        return sorted(asked.pieces, key=lambda piece: _fit(query, piece), reverse=True)
 
     return find
 
@@ -184,7 +205,7 @@ async def _ask(
     engine = engines[0] if engines else None
     questions, left_out = _chosen(week.questions, system.at_most)
     asked = list(_asked(questions, evidence))
-    searcher = make_searcher(engine or settings.engine, settings, archive, week.day)
+    searcher = make_searcher(engine or settings.engines[0], settings, archive, week.day)
     async with make_pool(system, endpoint, settings) as pool:
         asker = Asker(system, endpoint.name or endpoint.url, pool, week.day, searcher)
         in_batch = _in_batch(asker, asked, endpoint, settings) if system.batch else set()

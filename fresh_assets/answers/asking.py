@@ -1,7 +1,7 @@
 """Ask a model every question by a method. Every question gets an answer with its state."""
 
 import re
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
@@ -56,8 +56,13 @@ WORKED_FOLLOW_UPS = (
     ),
 )
 MAX_SUB_QUERIES = 3
-Searcher = Callable[[str, "Asked"], Sequence[Piece]]
+Searcher = Callable[[str, "Asked"], Awaitable[Sequence[Piece]]]
 """Finds evidence for a follow-up question or sub-query of a question."""
+
+
+async def no_search(_query: str, _asked: "Asked") -> Sequence[Piece]:
+    """The searcher of an asker that only makes prompts."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -145,7 +150,7 @@ class Asker:
     async def _decomposed(self, asked: Asked) -> Response:
         planned = await self._complete(decompose(asked.question, self.today))
         queries = _lines(planned.text)[:MAX_SUB_QUERIES] if planned.state == "ok" else []
-        found = [piece for query in queries for piece in self.searcher(query, asked)]
+        found = [piece for query in queries for piece in await self.searcher(query, asked)]
         merged = _without_repeats([*asked.pieces, *found])
         messages, used, dropped = self.prompt(replace(asked, pieces=tuple(merged)))
         outcome = await self._complete(messages)
@@ -165,7 +170,7 @@ class Asker:
             final = re.search(r"final answer is:?\s*(.+)", outcome.text, re.IGNORECASE)
             if outcome.state != "ok" or not asks or final or len(steps) >= system.follow_ups:
                 break
-            pieces = self.searcher(asks[1], asked)[:1]
+            pieces = (await self.searcher(asks[1], asked))[:1]
             used += pieces
             steps.append((asks[1], _told(pieces)))
         if final:

@@ -8,7 +8,10 @@ from typing import Literal, Self
 
 import pydantic
 
-BOXES = ("answer_box", "knowledge_graph")
+BOXES = ("answer_box", "knowledge_graph", "sports_results", "ai_overview")
+RESULTS = ("organic", "top_story")
+BEYOND_UPSTREAM = {"sports_results", "top_story", "ai_overview"}
+"""Sections that the notebook does not read."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class EvidenceOptions(pydantic.BaseModel):
 
     `upstream_compatible`: undated pieces first and cut first, boxes too, as the notebook has it.
     Otherwise boxes, being the most trusted, stand next to the question whatever their date.
+    `organic` counts top stories too, after the organic results. `ai_overview`: an overview is what
+    another model says, so it is left out unless asked for.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
@@ -58,16 +63,21 @@ class EvidenceOptions(pydantic.BaseModel):
     order: Literal["time", "search", "random"] = "time"
     seed: int = 0
     answer_box: bool = True
+    ai_overview: bool = False
     snippets_only: bool = False
     upstream_compatible: bool = False
 
 
 def choose(pieces: Sequence[Piece], options: EvidenceOptions) -> list[Piece]:
     """The pieces for a prompt, the most useful last, next to the question."""
+    left_out = BEYOND_UPSTREAM if options.upstream_compatible else set()
+    if not options.ai_overview:
+        left_out = left_out | {"ai_overview"}
+    pieces = [p for p in pieces if p.kind not in left_out]
     taken = [
         *_first(pieces, ("question_and_answer",), options.questions_and_answers),
         *_first(pieces, ("related_question",), options.related),
-        *_first(pieces, ("organic",), options.organic),
+        *_first(pieces, RESULTS, options.organic),
     ]
     trusted_last = sorted(taken, key=lambda p: (_trust(p), -p.rank))
     boxes = [p for p in pieces if p.kind in BOXES][::-1] if options.answer_box else []
@@ -89,7 +99,7 @@ def _first(pieces: Sequence[Piece], kinds: tuple[str, ...], number: int) -> list
 
 
 def _trust(piece: Piece) -> int:
-    return ("question_and_answer", "related_question", "organic").index(piece.kind)
+    return ("question_and_answer", "related_question", *RESULTS[::-1]).index(piece.kind)
 
 
 def _by_date(pieces: Sequence[Piece]) -> list[Piece]:

@@ -28,6 +28,8 @@ LONGEST_BACKOFF = 30.0
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Usable = Callable[[str], bool]
+OnText = Callable[[str], None]
+"""Gets pieces of a reply as they come."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ class _Line:
 class Pool:
     """Calls over any number of endpoints; use it as an async context manager.
 
-    `reasks`: how often a reply that the caller cannot use is asked for again.
+    `reasks`: how often a reply that the caller cannot use is asked for again. With `on_text`
+    replies are streamed to it; what is returned and kept is the same.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class Pool:
         prices: Prices | None = None,
         budget: Budget | None = None,
         reasks: int = 2,
+        on_text: OnText | None = None,
     ) -> None:
         self._endpoints = {endpoint.name or endpoint.url: endpoint for endpoint in endpoints}
         self._lines: dict[str, _Line] = {}
@@ -83,6 +87,7 @@ class Pool:
         self._prices = prices or {}
         self.budget = budget or Budget()
         self._reasks = reasks
+        self._on_text = on_text
         self._in_flight: dict[str, asyncio.Task[Outcome]] = {}
         self._stopped: dict[tuple[str, str], str] = {}
         self._bad_requests: dict[tuple[str, str], int] = {}
@@ -177,12 +182,22 @@ class Pool:
         await line.tokens.wait(estimated_usage(request).input)
         async with line.limiter as began:
             try:
-                reply = await line.client.chat.completions.create(**arguments_of(request))
+                reply = await self._exchange(line.client, arguments_of(request))
             except openai.RateLimitError:
                 line.limiter.rate_limited(began)
                 raise
             line.limiter.succeeded()
             return reply
+
+    async def _exchange(self, client: AsyncOpenAI, arguments: dict[str, Any]) -> Any:
+        if self._on_text is None:
+            return await client.chat.completions.create(**arguments)
+        options: Any = {"include_usage": True}
+        async with client.chat.completions.stream(**arguments, stream_options=options) as events:
+            async for event in events:
+                if event.type == "content.delta":
+                    self._on_text(event.delta)
+            return await events.get_final_completion()
 
     def _failed(
         self, error: openai.OpenAIError, request: Request, place: tuple[str, str], tries: int

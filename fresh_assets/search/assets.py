@@ -1,16 +1,20 @@
 """Search as assets."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import dagster as dg
 import polars as pl
 
-from fresh_assets.partitions import this_week, weeks
-from fresh_assets.search.snapshot import make_engine, parse_snapshot, search_missing, snapshot_rows
+from fresh_assets.errors import UserError
+from fresh_assets.partitions import this_week, weeks, with_the_week_before
+from fresh_assets.search.drift import find_drift
+from fresh_assets.search.engines import make_engine, make_parser
+from fresh_assets.search.recorded import NAME as RECORDED
+from fresh_assets.search.snapshot import parse_snapshot, search_missing, snapshot_rows
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
-from fresh_assets.warehouse.io_manager import partition_key
+from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
 from fresh_assets.warehouse.lineage import version_of_week
 
 
@@ -39,31 +43,42 @@ def results(
     archived = archive.searches(week)
     with warehouse.reader() as con:
         version = archived[0].version if archived else version_of_week(con, week)
-        queries = dict(
+        questions = dict(
             con.execute(
                 "SELECT question_key, question FROM freshqa.current_questions WHERE version = ?",
                 [version],
             ).fetchall()
         )
-    if version is None or not queries:
+    if version is None or not questions:
         raise dg.Failure(f"no version dated up to the end of week {week} is imported")
-    engines = {s.engine for s in archived} or {settings.engine}
-    may_search = engines - {"recorded"} if archived else engines
-    searched = sum(
-        search_missing(
-            archive,
-            make_engine(name, settings),
-            week,
-            version,
-            queries,
-            is_past=week < this_week(),
-        )
-        for name in sorted(may_search)
-    )
+    engines = {s.engine for s in archived}
+    if not engines or (settings.engine and week == this_week()):
+        engines |= set(settings.engines)
+    may_search = engines - {RECORDED} if archived else engines
+    for name in sorted(may_search):
+        engine = make_engine(name, settings)
+        left = search_missing(archive, engine, week, version, questions, datetime.now(UTC).date())
+        if left and left.number > settings.max_unsearched * len(questions):
+            raise UserError(
+                f"{name} could not search {left.number} of {len(questions)} questions, e.g. "
+                f"{left.question!r} ({left.problem}); the others are archived: run it again"
+            )
+    rows = snapshot_rows(archive, week)
     return dg.Output(
-        snapshot_rows(archive, week),
-        metadata={"version": str(version), "searched now": searched, "engines": sorted(engines)},
+        rows,
+        metadata={
+            "version": str(version),
+            "searched now": len(rows) - len(archived),
+            "requests": int(rows["requests"].sum()),
+            "cost (USD)": _cost(rows),
+            "engines": sorted(engines),
+        },
     )
+
+
+def _cost(rows: pl.DataFrame) -> float | None:
+    """Sum, unknown if any part is."""
+    return None if rows["cost"].has_nulls() else float(rows["cost"].sum())
 
 
 @dg.asset(
@@ -83,11 +98,31 @@ def evidence(
     week = partition_key(context)["week"]
     with warehouse.reader() as con:
         found = con.execute("SELECT * FROM search.results WHERE week = ?", [week]).pl()
-    engines = {name: make_engine(name, settings) for name in found["engine"].unique()}
+    engines = {name: make_parser(name, settings) for name in found["engine"].unique()}
     frame = parse_snapshot(archive, found, engines)
     kinds = dict(frame.group_by("kind").len().sort("kind").iter_rows())
     undated = int(frame["date"].is_null().sum())
     return dg.Output(frame, metadata={**kinds, "undated": undated})
 
 
-ASSETS = [results, evidence]
+@dg.asset(
+    key_prefix="search",
+    deps=[dg.AssetDep(evidence, partition_mapping=with_the_week_before)],
+    partitions_def=weeks,
+    code_version="1",
+    kinds={"sql", "duckdb"},
+    metadata={ALLOW_EMPTY: True},
+)
+def drift(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.Output[pl.DataFrame]:
+    """How far the evidence of each question moved since the snapshot before: a sign that an answer
+    may have changed."""
+    with warehouse.reader() as con:
+        frame = find_drift(con, date.fromisoformat(partition_key(context)["week"]))
+    changed = int(frame["box_changed"].sum())
+    mean = float(frame["drift"].sum()) / max(1, len(frame))
+    return dg.Output(frame, metadata={"boxes changed": changed, "mean drift": mean})
+
+
+ASSETS = [results, evidence, drift]

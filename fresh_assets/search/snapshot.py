@@ -1,22 +1,27 @@
 """The weekly snapshot: search what is missing, import what was saved, parse the archive."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
 from datetime import date
 
 import duckdb
 import polars as pl
 
 from fresh_assets.errors import BadInputError, UserError
-from fresh_assets.search.corpus import CorpusEngine, read_corpus
+from fresh_assets.partitions import monday
 from fresh_assets.search.dates import parse_date
 from fresh_assets.search.engine import Engine, Evidence
+from fresh_assets.search.live import LiveEngine, responses
 from fresh_assets.search.recorded import RecordedEngine, RecordedSearch, read_recorded
-from fresh_assets.settings import Settings
-from fresh_assets.warehouse.archive import Archive
+from fresh_assets.warehouse.archive import Archive, Query, sha256
+from fresh_assets.web.fetch import FetchError
 
 FREE_SEARCHES_AT_ONCE = 500
 """Searches of a local engine that are archived together; they cost nothing to repeat."""
+FAILURES_TO_STOP = 10
+"""Failed questions in a row after which a live engine is given up."""
 EVIDENCE_SCHEMA = {
     "week": pl.Date,
     "engine": pl.String,
@@ -34,11 +39,13 @@ EVIDENCE_SCHEMA = {
 }
 
 
-def make_engine(name: str, settings: Settings) -> Engine:
-    """Build the engine called `name`."""
-    if name == "corpus":
-        return CorpusEngine(read_corpus(settings.corpus_file), settings.evidence_per_question)
-    return RecordedEngine()
+@dataclass(frozen=True)
+class Unsearched:
+    """Questions that an engine could not search, with the first reason."""
+
+    number: int
+    question: str
+    problem: str
 
 
 def search_missing(
@@ -46,31 +53,133 @@ def search_missing(
     engine: Engine,
     week: date,
     version: date,
-    queries: Mapping[str, str],
-    *,
-    is_past: bool,
-) -> int:
-    """Search the questions of `queries` (key to query) that the week's archive lacks.
+    questions: Mapping[str, str],
+    today: date,
+) -> Unsearched | None:
+    """Search the questions (key to text) that the week's archive lacks.
 
-    Returns how many were searched. A live engine is never asked about a past week, and each of its
-    results is archived at once.
+    Every reply is archived at once, so that a run that was stopped goes on with the rest. A live
+    engine is never asked about a past week. Questions that it failed on are returned; a failure
+    that no question would get past is raised.
     """
     have = {s.question_key for s in archive.searches(week) if s.engine == engine.name}
-    missing = {key: query for key, query in queries.items() if key not in have}
-    if missing and engine.is_live and is_past:
+    missing = {key: question for key, question in questions.items() if key not in have}
+    if not missing:
+        return None
+    if engine.is_live and week < monday(today):
         raise UserError(
-            f"week {week} lacks results for {len(missing)} of {len(queries)} questions and "
+            f"week {week} lacks results for {len(missing)} of {len(questions)} questions and "
             f"{engine.name} cannot search it: import them with `fresh-assets import-snapshot`"
         )
-    at_once = 1 if engine.is_live else FREE_SEARCHES_AT_ONCE
+    if isinstance(engine, LiveEngine):
+        return _search_live(archive, engine, week, version, missing, today)
     keys = list(missing)
-    for start in range(0, len(keys), at_once):
+    for start in range(0, len(keys), FREE_SEARCHES_AT_ONCE):
         found = [
             (key, missing[key], week, engine.search(missing[key], week))
-            for key in keys[start : start + at_once]
+            for key in keys[start : start + FREE_SEARCHES_AT_ONCE]
         ]
         archive.put_searches(week, engine.name, version, found)
-    return len(keys)
+    return None
+
+
+def search_now(archive: Archive, engine: LiveEngine, question: str, today: date) -> bytes:
+    """The reply to one question in the running week: archived, and searched once."""
+    week = monday(today)
+    sent = _sent(engine, question, today)
+    if known := archive.queries(week, engine.name).get(sent):
+        return archive.get(known.payload_hash)
+    _check_quota(archive, engine, 1, today)
+    payload = engine.search(question, today)
+    archive.put_query(_query(engine, week, sent, today, payload), payload)
+    return payload
+
+
+def _search_live(
+    archive: Archive,
+    engine: LiveEngine,
+    week: date,
+    version: date,
+    missing: Mapping[str, str],
+    today: date,
+) -> Unsearched | None:
+    """Search each text once, several at a time; archive each reply as it comes."""
+    keys: dict[str, list[str]] = {}
+    for key, question in missing.items():
+        keys.setdefault(question, []).append(key)
+    known = archive.queries(week, engine.name)
+    for question in [q for q in keys if _sent(engine, q, today) in known]:
+        query = known[_sent(engine, question, today)]
+        archive.put_query(query, archive.get(query.payload_hash), version, keys.pop(question))
+    _check_quota(archive, engine, len(keys), today)
+    failed: dict[str, FetchError] = {}
+    in_a_row = 0
+    waiting = deque(keys)
+    for question, found in _replies(engine, waiting, today):
+        if isinstance(found, bytes):
+            query = _query(engine, week, _sent(engine, question, today), today, found)
+            archive.put_query(query, found, version, keys[question])
+            in_a_row = 0
+            continue
+        failed[question] = found
+        in_a_row += 1
+        if found.kind == "stopped" or in_a_row == FAILURES_TO_STOP:
+            waiting.clear()
+    return _unsearched(engine, keys, failed)
+
+
+def _replies(
+    engine: LiveEngine, waiting: deque[str], today: date
+) -> Iterator[tuple[str, bytes | FetchError]]:
+    """Search what waits, several at a time; replies as they come. Clearing `waiting` ends it."""
+    in_flight: dict[Future[bytes], str] = {}
+    with ThreadPoolExecutor(engine.config.at_once) as pool:
+        while waiting or in_flight:
+            while waiting and len(in_flight) < 2 * engine.config.at_once:
+                question = waiting.popleft()
+                in_flight[pool.submit(engine.search, question, today)] = question
+            for future in wait(in_flight, return_when=FIRST_COMPLETED).done:
+                question = in_flight.pop(future)
+                try:
+                    yield question, future.result()
+                except FetchError as error:
+                    yield question, error
+
+
+def _unsearched(
+    engine: LiveEngine, keys: Mapping[str, list[str]], failed: Mapping[str, FetchError]
+) -> Unsearched | None:
+    if not failed:
+        return None
+    question, error = next(iter(failed.items()))
+    stopping = next((e for e in failed.values() if e.kind == "stopped"), None)
+    if stopping or len(failed) >= FAILURES_TO_STOP:
+        raise UserError(f"{engine.name} was stopped: {stopping or error}")
+    return Unsearched(sum(len(keys[q]) for q in failed), question, str(error))
+
+
+def _check_quota(archive: Archive, engine: LiveEngine, wanted: int, today: date) -> None:
+    """Refuse what would go beyond the month's quota before anything is asked."""
+    quota = engine.config.quota
+    if quota is None or not wanted:
+        return
+    left = quota - archive.requests_since(engine.name, today.replace(day=1))
+    if wanted > left:
+        raise UserError(
+            f"{engine.name}: {wanted} searches are needed, and {max(0, left)} of the month's quota "
+            f"of {quota} are left"
+        )
+
+
+def _sent(engine: LiveEngine, question: str, today: date) -> str:
+    return "\n".join(engine.queries(question, today))
+
+
+def _query(engine: LiveEngine, week: date, sent: str, today: date, payload: bytes) -> Query:
+    requests = len(responses(payload))
+    price = engine.config.price
+    cost = None if price is None else price * requests
+    return Query(week, engine.name, sent, today, sha256(payload), requests, cost)
 
 
 def import_recorded(
@@ -120,8 +229,19 @@ def import_recorded(
 
 
 def snapshot_rows(archive: Archive, week: date) -> pl.DataFrame:
-    """Content rows of search.results from the archive."""
-    return pl.DataFrame([asdict(s) for s in archive.searches(week)], infer_schema_length=None)
+    """Content rows of search.results from the archive.
+
+    The first question of a query bears its requests and cost; others that share it cost nothing.
+    """
+    rows = []
+    billed: dict[str, dict[str, Query]] = {}
+    for search in archive.searches(week):
+        if search.engine not in billed:
+            billed[search.engine] = archive.queries(week, search.engine)
+        query = billed[search.engine].pop(search.query, None)
+        spent = {"requests": query.requests if query else 0, "cost": query.cost if query else 0.0}
+        rows.append({**asdict(search), **spent})
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def parse_snapshot(

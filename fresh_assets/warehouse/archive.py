@@ -20,6 +20,14 @@ CREATE TABLE IF NOT EXISTS searches (
     version TEXT NOT NULL, as_of TEXT NOT NULL, payload_hash TEXT NOT NULL REFERENCES blobs,
     archived_at TEXT NOT NULL, PRIMARY KEY (week, engine, question_key)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS queries (
+    week TEXT NOT NULL, engine TEXT NOT NULL, query TEXT NOT NULL, as_of TEXT NOT NULL,
+    payload_hash TEXT NOT NULL REFERENCES blobs, requests INTEGER NOT NULL, cost REAL,
+    sent_at TEXT NOT NULL, PRIMARY KEY (week, engine, query)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS fetches (
+    url TEXT PRIMARY KEY, content_hash TEXT NOT NULL REFERENCES blobs, etag TEXT, modified TEXT
+) WITHOUT ROWID;
 """
 
 
@@ -35,6 +43,31 @@ class Search:
     as_of: date
     payload_hash: str
     archived_at: datetime
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query that a live engine answered: its reply, the requests it took, their price (USD).
+
+    `cost` is None where the price of the engine is not known.
+    """
+
+    week: date
+    engine: str
+    query: str
+    as_of: date
+    payload_hash: str
+    requests: int
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """The last reply of a URL, and what a conditional request for it needs."""
+
+    content_hash: str
+    etag: str | None = None
+    modified: str | None = None
 
 
 class Archive:
@@ -99,6 +132,71 @@ class Archive:
                     ],
                 )
             return db.total_changes - before - blobs
+
+    def put_query(
+        self, query: Query, payload: bytes, version: date | None = None, keys: Iterable[str] = ()
+    ) -> None:
+        """Archive a reply, also as the search of questions `keys` of `version`, in one commit."""
+        now = datetime.now(UTC).replace(tzinfo=None).isoformat()
+        place = [query.week.isoformat(), query.engine]
+        with self._open() as db:
+            _put(db, payload)
+            db.execute(
+                "INSERT OR IGNORE INTO queries VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    *place, query.query, query.as_of.isoformat(), query.payload_hash,
+                    query.requests, query.cost, now,
+                ],
+            )  # fmt: skip
+            db.executemany(
+                "INSERT OR IGNORE INTO searches VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        *place, key, query.query, str(version), query.as_of.isoformat(),
+                        query.payload_hash, now,
+                    )
+                    for key in keys
+                ],
+            )  # fmt: skip
+
+    def queries(self, week: date, engine: str) -> dict[str, Query]:
+        """Queries that the engine answered in `week`, by their text."""
+        with self._open() as db:
+            rows = db.execute(
+                "SELECT query, as_of, payload_hash, requests, cost FROM queries "
+                "WHERE week = ? AND engine = ?",
+                [week.isoformat(), engine],
+            ).fetchall()
+        return {
+            query: Query(week, engine, query, date.fromisoformat(as_of), payload, requests, cost)
+            for query, as_of, payload, requests, cost in rows
+        }
+
+    def requests_since(self, engine: str, day: date) -> int:
+        """Requests that the engine answered since the beginning of `day`, UTC."""
+        with self._open() as db:
+            row = db.execute(
+                "SELECT coalesce(sum(requests), 0) FROM queries WHERE engine = ? AND sent_at >= ?",
+                [engine, day.isoformat()],
+            ).fetchone()
+        return int(row[0])
+
+    def last_fetch(self, url: str) -> Fetch | None:
+        """The last reply of `url`."""
+        with self._open() as db:
+            row = db.execute(
+                "SELECT content_hash, etag, modified FROM fetches WHERE url = ?", [url]
+            ).fetchone()
+        return Fetch(*row) if row else None
+
+    def put_fetch(self, url: str, content: bytes, etag: str | None, modified: str | None) -> None:
+        """Archive a reply of `url` as its last."""
+        with self._open() as db:
+            content_hash = _put(db, content)
+            db.execute(
+                "INSERT OR REPLACE INTO fetches VALUES (?, ?, ?, ?)",
+                [url, content_hash, etag, modified],
+            )
 
     def searches(self, week: date) -> list[Search]:
         """All searches archived for `week`."""

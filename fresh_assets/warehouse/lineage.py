@@ -18,8 +18,8 @@ from fresh_assets.warehouse.slices import Key, slice_name
 class Parent:
     """A table that another is made from.
 
-    `same_key`: of its partitions, those with the key of the child. Otherwise its versions that
-    matter: the one a week is evaluated against, or a version and the one before it.
+    `same_key`: of its partitions, those with the key of the child. Otherwise those that matter:
+    the version a week is evaluated against, a version and the one before it, a week and all before.
     """
 
     table: str
@@ -55,8 +55,10 @@ def inputs_of(con: duckdb.DuckDBPyConnection, graph: Graph, table: str, key: Key
     for parent in sorted(node.parents, key=lambda parent: parent.table):
         columns = graph[parent.table].columns
         wanted = {c: {key[c]} for c in columns if c in key}
-        if not parent.same_key:
+        if not parent.same_key and "version" in columns:
             wanted["version"] = _versions(con, key)
+        if not parent.same_key and "week" in columns:
+            wanted["week"] = _weeks(con, parent.table, key["week"])
         rows = con.execute(
             "SELECT slice, content_hash, written_at, run_id FROM meta.slices "
             "WHERE table_name = ? ORDER BY slice",
@@ -113,3 +115,10 @@ def _versions(con: duckdb.DuckDBPyConnection, key: Key) -> set[str]:
         "SELECT max(version)::VARCHAR FROM freshqa.revisions WHERE version < ?", [key["version"]]
     ).fetchall()[0]
     return {key["version"], previous}
+
+
+def _weeks(con: duckdb.DuckDBPyConnection, table: str, week: str) -> set[str]:
+    rows = con.execute(
+        "SELECT slice FROM meta.slices WHERE table_name = ? AND slice <= ?", [table, week]
+    ).fetchall()
+    return {slice_ for (slice_,) in rows}

@@ -91,7 +91,7 @@ def test_a_week_is_pinned_to_the_version_it_searched(warehouse: Warehouse) -> No
     assert pinned() == date(2025, 12, 29)
     with warehouse.writer() as con:
         con.execute(
-            "INSERT INTO search.results VALUES ('2026-01-05', 'e', 'k', '2025-12-29', 'q', '2026-01-05', 'h', now()::TIMESTAMP, NULL, NULL)"
+            "INSERT INTO search.results (week, engine, question_key, version, query, as_of, payload_hash, archived_at) VALUES ('2026-01-05', 'e', 'k', '2025-12-29', 'q', '2026-01-05', 'h', now()::TIMESTAMP)"
         )
     revision("2026-01-07", 3)
     assert pinned() == date(2025, 12, 29)

@@ -112,3 +112,25 @@ def test_file_of_a_newer_program_is_refused(
     open_with(file, sql_folder(tmp_path / "new", table, **migrations))
     with pytest.raises(SchemaError, match="newer|knows 0"):
         open_with(file, sql_folder(tmp_path / "old", OLD))
+
+
+def test_evidence_of_older_warehouses_is_kept_and_takes_the_new_kinds(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path / "w.duckdb", 5)
+    insert = "INSERT INTO search.evidence (week, engine, question_key, rank, kind) VALUES "
+    with warehouse.writer() as con:
+        con.execute("""
+            DROP TABLE search.evidence;
+            CREATE TABLE search.evidence (
+                week DATE NOT NULL, engine VARCHAR NOT NULL, question_key VARCHAR NOT NULL,
+                rank INTEGER NOT NULL, kind VARCHAR NOT NULL CHECK (kind = 'organic'),
+                source VARCHAR, date DATE, date_precision VARCHAR, date_text VARCHAR,
+                title VARCHAR, snippet VARCHAR, highlight VARCHAR, url VARCHAR, run_id VARCHAR,
+                code_version VARCHAR
+            );
+            UPDATE meta.schema_version SET version = 0, declaration_hash = 'older';
+        """)
+        con.execute(insert + "('2026-01-05', 'e', 'k', 0, 'organic')")
+    with Warehouse(warehouse.file, 5).writer() as con:
+        con.execute(insert + "('2026-01-05', 'e', 'k', 1, 'top_story')")
+        kinds = con.execute("SELECT kind FROM search.evidence ORDER BY rank").fetchall()
+    assert kinds == [("organic",), ("top_story",)]
