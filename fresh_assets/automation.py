@@ -4,19 +4,25 @@ Monday 06:00 UTC the weekly job takes the snapshot; what depends on it follows b
 run a week and system. `fresh-assets refresh` does the same by hand.
 """
 
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
 from fresh_assets.answers.answering import IN_BATCH, WAITING, finished_batches
 from fresh_assets.answers.systems import read_systems
-from fresh_assets.partitions import TIMEZONE, systems
+from fresh_assets.benchmark.upstream import imported_versions, read_index
+from fresh_assets.partitions import TIMEZONE, monday, systems, versions
 from fresh_assets.settings import Settings
+from fresh_assets.warehouse.archive import Archive
+from fresh_assets.warehouse.assets import SNAPSHOT
 from fresh_assets.warehouse.connections import Warehouse
 
-SNAPSHOT = ("search/results", "search/evidence")
+SEARCH = ("search/results", "search/evidence")
 INDEX = "freshqa/version_index"
+REVISIONS = "freshqa/revisions"
+RECHECKED = 3
+"""Newest versions that are looked at again every week: sheets are edited in place."""
 FRESHNESS = dg.FreshnessPolicy.time_window(
     fail_window=timedelta(days=8), warn_window=timedelta(days=7, hours=12)
 )
@@ -31,7 +37,7 @@ missing inputs do not block; failed blocking checks do."""
 
 weekly_snapshot = dg.define_asset_job(
     "weekly_snapshot",
-    selection=dg.AssetSelection.assets(*SNAPSHOT),
+    selection=dg.AssetSelection.assets(*SEARCH),
     description="Search the questions of the week and parse the evidence.",
 )
 version_check = dg.define_asset_job(
@@ -39,60 +45,135 @@ version_check = dg.define_asset_job(
     selection=dg.AssetSelection.assets(INDEX),
     description="Read the upstream list of versions.",
 )
-
-
-@dg.schedule(job=weekly_snapshot, cron_schedule="0 6 * * 1", execution_timezone=TIMEZONE)
-def weekly_refresh(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
-    """Monday 06:00 UTC: take the snapshot of the week that begins; the rest follows from it."""
-    monday = context.scheduled_execution_time.date().isoformat()
-    return dg.RunRequest(partition_key=monday)
-
-
-@dg.schedule(job=version_check, cron_schedule="0 5 * * *", execution_timezone=TIMEZONE)
-def daily_version_check(_: dg.ScheduleEvaluationContext) -> dg.RunRequest:
-    """Daily 05:00 UTC: look for new upstream versions."""
-    return dg.RunRequest()
-
-
-@dg.sensor(minimum_interval_seconds=60)
-def system_partitions(
-    context: dg.SensorEvaluationContext, settings: dg.ResourceParam[Settings]
-) -> dg.SensorResult | dg.SkipReason:
-    """Add a partition for every system in systems.toml; keys are never removed."""
-    have = set(context.instance.get_dynamic_partitions(str(systems.name)))
-    new = [name for name in read_systems(settings.systems_toml).systems if name not in have]
-    if not new:
-        return dg.SkipReason("every system of systems.toml has its partition")
-    return dg.SensorResult(dynamic_partitions_requests=[systems.build_add_request(new)])
-
-
-@dg.sensor(
-    minimum_interval_seconds=300, target=dg.AssetSelection.assets("eval/answers", "eval/judgements")
+import_versions = dg.define_asset_job(
+    "import_versions",
+    selection=dg.AssetSelection.assets(INDEX, REVISIONS),
+    description="Import a version that upstream lists.",
 )
-def batch_results(
-    settings: dg.ResourceParam[Settings], warehouse: dg.ResourceParam[Warehouse]
-) -> Iterator[dg.RunRequest]:
-    """Poll provider batches; a week of a system whose batches have ended is answered again."""
-    with warehouse.reader() as con:
-        waiting = con.execute(WAITING, {"reason": IN_BATCH}).fetchall()
-    if not waiting:
-        return
-    finished = finished_batches(read_systems(settings.systems_toml), settings)
-    for week, system in waiting:
-        if system in finished:
-            yield dg.RunRequest(
-                partition_key=dg.MultiPartitionKey({"week": week, "system": system})
-            )
+standing_checks = dg.define_asset_job(
+    "standing_checks",
+    selection=dg.AssetSelection.checks_for_assets(SNAPSHOT),
+    description="Name the partitions that failed and were not made good.",
+)
+JOBS = [weekly_snapshot, version_check, import_versions, standing_checks]
+
+
+def schedules(settings: Settings) -> list[dg.ScheduleDefinition]:
+    """All schedules; they run once switched on, or under FRESH_ASSETS_AUTOMATION."""
+    status = dg.DefaultScheduleStatus("RUNNING" if settings.automation else "STOPPED")
+
+    @dg.schedule(
+        job=weekly_snapshot, cron_schedule="0 6 * * 1", execution_timezone=TIMEZONE,
+        default_status=status,
+    )  # fmt: skip
+    def weekly_refresh(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+        """Monday 06:00 UTC: take the snapshot of the week that begins; the rest follows from it."""
+        monday = context.scheduled_execution_time.date().isoformat()
+        return dg.RunRequest(partition_key=monday)
+
+    @dg.schedule(
+        job=version_check, cron_schedule="0 5 * * *", execution_timezone=TIMEZONE,
+        default_status=status,
+    )  # fmt: skip
+    def daily_version_check(_: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+        """Daily 05:00 UTC: read the upstream list of versions."""
+        return dg.RunRequest()
+
+    @dg.schedule(
+        job=standing_checks, cron_schedule="0 7 * * *", execution_timezone=TIMEZONE,
+        default_status=status,
+    )  # fmt: skip
+    def daily_standing_checks(_: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+        """Daily 07:00 UTC: name the partitions that failed and were not made good."""
+        return dg.RunRequest()
+
+    return [weekly_refresh, daily_version_check, daily_standing_checks]
+
+
+def sensors(settings: Settings) -> Sequence[dg.SensorDefinition]:
+    """All sensors but alerts; they run once switched on, or under FRESH_ASSETS_AUTOMATION."""
+    status = sensor_status(settings)
+
+    @dg.sensor(
+        job=import_versions, minimum_interval_seconds=settings.upstream_interval,
+        default_status=status,
+    )  # fmt: skip
+    def new_versions(
+        context: dg.SensorEvaluationContext,
+        warehouse: dg.ResourceParam[Warehouse],
+        archive: dg.ResourceParam[Archive],
+    ) -> dg.SensorResult | dg.SkipReason:
+        """Import what upstream lists newly; weekly look at the newest versions again."""
+        return _look_upstream(context, settings, warehouse, archive)
+
+    @dg.sensor(minimum_interval_seconds=60, default_status=status)
+    def system_partitions(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+        """Add a partition for every system in systems.toml; keys are never removed."""
+        have = set(context.instance.get_dynamic_partitions(str(systems.name)))
+        new = [name for name in read_systems(settings.systems_toml).systems if name not in have]
+        if not new:
+            return dg.SkipReason("every system of systems.toml has its partition")
+        return dg.SensorResult(dynamic_partitions_requests=[systems.build_add_request(new)])
+
+    @dg.sensor(
+        minimum_interval_seconds=300, default_status=status,
+        target=dg.AssetSelection.assets("eval/answers", "eval/judgements"),
+    )  # fmt: skip
+    def batch_results(warehouse: dg.ResourceParam[Warehouse]) -> Iterator[dg.RunRequest]:
+        """Poll provider batches; a week of a system whose batches ended is answered again."""
+        with warehouse.reader() as con:
+            waiting = con.execute(WAITING, {"reason": IN_BATCH}).fetchall()
+        if not waiting:
+            return
+        finished = finished_batches(read_systems(settings.systems_toml), settings)
+        for week, system in waiting:
+            if system in finished:
+                key = dg.MultiPartitionKey({"week": week, "system": system})
+                yield dg.RunRequest(partition_key=key)
+
+    follow = dg.AutomationConditionSensorDefinition(
+        "follow", target=dg.AssetSelection.all(), default_status=status
+    )
+    return [new_versions, system_partitions, batch_results, follow]
+
+
+def sensor_status(settings: Settings) -> dg.DefaultSensorStatus:
+    """Whether sensors run without being switched on."""
+    return dg.DefaultSensorStatus("RUNNING" if settings.automation else "STOPPED")
 
 
 def automate(spec: dg.AssetSpec) -> dg.AssetSpec:
-    """Give a derived asset its freshness policy and, unless a schedule runs it, its condition."""
+    """Give a derived asset its freshness policy and, unless a schedule runs it, its condition.
+
+    Upstream publishes when it likes: a sensor imports its versions.
+    """
+    if spec.key.to_user_string() == REVISIONS:
+        return spec
     spec = dg.apply_freshness_policy(spec, FRESHNESS)
-    if spec.key.to_user_string() in {*SNAPSHOT, INDEX}:
+    if spec.key.to_user_string() in {*SEARCH, INDEX}:
         return spec
     return spec.replace_attributes(automation_condition=FOLLOW)
 
 
-JOBS = [weekly_snapshot, version_check]
-SCHEDULES = [weekly_refresh, daily_version_check]
-SENSORS = [batch_results, system_partitions]
+def _look_upstream(
+    context: dg.SensorEvaluationContext, settings: Settings, warehouse: Warehouse, archive: Archive
+) -> dg.SensorResult | dg.SkipReason:
+    """A failed import is asked for again a day later, not at every look."""
+    if not settings.upstream:
+        return dg.SkipReason("FRESH_ASSETS_UPSTREAM names no upstream list")
+    entries = [e for e in read_index(settings, archive) if e.version and e.sheet_id]
+    with warehouse.reader() as con:
+        have = imported_versions(con)
+    today = datetime.now(UTC).date()
+    new = [str(e.version) for e in entries if e.version not in have]
+    old = [str(e.version) for e in entries[:RECHECKED] if e.version in have]
+    week = str(monday(today))
+    again = old if context.cursor != week else []
+    context.update_cursor(week)
+    if not new and not again:
+        return dg.SkipReason(f"no new version among the {len(entries)} that are listed")
+    attempts = [*((v, f"{v} {today}") for v in new), *((v, f"{v} again {week}") for v in again)]
+    return dg.SensorResult(
+        run_requests=[dg.RunRequest(partition_key=v, run_key=key) for v, key in attempts],
+        dynamic_partitions_requests=[versions.build_add_request(new)] if new else [],
+    )

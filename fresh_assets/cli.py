@@ -123,6 +123,48 @@ def refresh(
 
 
 @app.command()
+def sync(
+    recheck: Annotated[
+        int, typer.Option(min=0, help="look again at the newest N versions for later edits")
+    ] = 0,
+) -> None:
+    """Import every version that upstream lists and that is not here yet."""
+    settings, platform = _platform()
+    if not (settings.upstream or settings.index_file.exists()):
+        raise UserError(
+            "no upstream list: set FRESH_ASSETS_UPSTREAM to the README of the benchmark (path or "
+            "URL), or import a list with `fresh-assets import-index`"
+        )
+    with _progress("Reading the upstream list") as report:
+        synced = platform.sync(recheck, report)
+    for listed in synced.gone:
+        out.print(
+            f"[dim]{listed.version} is gone: {listed.overwritten_by} is in its sheet now[/dim]",
+            highlight=False,
+        )
+    for failure in synced.failed:
+        err.print(f"[yellow]{_plain(failure)}[/yellow]", highlight=False, soft_wrap=True)
+    first_last = f" ({synced.imported[0]} to {synced.imported[-1]})" if synced.imported else ""
+    out.print(
+        f"{len(synced.imported)} imported{first_last}, {synced.unchanged} unchanged, "
+        f"{len(synced.failed)} failed",
+        highlight=False,
+    )
+    if synced.failed:
+        sys.exit(1)
+
+
+@app.command()
+def import_index(file: FileArgument) -> None:
+    """Import a list of versions that upstream no longer lists (CSV: version_date, sheet_id,
+    resourcekey)."""
+    from fresh_assets.benchmark.upstream import keep_index
+
+    number = keep_index(Settings(), file.read_bytes(), file.name)
+    out.print(f"{number} versions are listed; import them: fresh-assets sync")
+
+
+@app.command()
 def import_version(
     file: FileArgument,
     date: Day,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import dagster as dg
 
-from fresh_assets import automation
+from fresh_assets import alerts, automation
 from fresh_assets.answers import assets as answers
 from fresh_assets.answers import checks as answers_checks
 from fresh_assets.benchmark import assets as benchmark
@@ -20,7 +20,7 @@ from fresh_assets.search import assets as search
 from fresh_assets.search import checks as search_checks
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
-from fresh_assets.warehouse.assets import SNAPSHOT, analyst_snapshot
+from fresh_assets.warehouse.assets import SNAPSHOT, analyst_snapshot, nothing_failed
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import column_schema, io_manager, table_name
 from fresh_assets.warehouse.lineage import Graph, Node, Parent
@@ -48,12 +48,15 @@ def build_defs(settings: Settings | None = None) -> dg.Definitions:
     tables = [_complete(asset, room) for room, assets in ROOMS.items() for asset in assets]
     keys = [spec.key for asset in tables for spec in _specs(asset)]
     published = _complete(analyst_snapshot(keys), "publish")
+    specs = [spec for asset in (*tables, published) for spec in _specs(asset)]
+    partitioned = {spec.key: spec.partitions_def for spec in specs if spec.partitions_def}
+    owners = {spec.key.to_user_string(): spec.owners for spec in specs}
     return dg.Definitions(
         assets=[*tables, published],
-        asset_checks=CHECKS,
-        jobs=automation.JOBS,
-        schedules=automation.SCHEDULES,
-        sensors=automation.SENSORS,
+        asset_checks=[*CHECKS, nothing_failed(partitioned)],
+        jobs=[*automation.JOBS, alerts.concern],
+        schedules=automation.schedules(settings),
+        sensors=[*automation.sensors(settings), *alerts.sensors(settings, owners)],
         executor=dg.in_process_executor,
         resources={
             "io_manager": io_manager(warehouse, graph_of(tables)),

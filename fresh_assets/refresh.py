@@ -5,7 +5,8 @@ Also the imports that feed it, so that the UI shows them as events of their tabl
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,15 @@ from fresh_assets.answers.answering import (
 )
 from fresh_assets.answers.systems import AnySystem, Judge, read_systems, recorded_system
 from fresh_assets.benchmark.imports import Imported, Source, import_version
-from fresh_assets.benchmark.version_index import index_frame
+from fresh_assets.benchmark.upstream import (
+    Listed,
+    fetch_sheets,
+    imported_versions,
+    listed_versions,
+    read_index,
+    source_of,
+)
+from fresh_assets.benchmark.version_index import as_frame
 from fresh_assets.definitions import ROOMS, build_defs, graph_of
 from fresh_assets.errors import UserError
 from fresh_assets.judging import lexical
@@ -65,6 +74,16 @@ class Step:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Synced:
+    """What a look at upstream brought."""
+
+    imported: tuple[date, ...] = ()
+    unchanged: int = 0
+    failed: tuple[str, ...] = ()
+    gone: tuple[Listed, ...] = ()
+
+
 def prepare_dagster_home(settings: Settings) -> Path:
     """Return Dagster's home, made on first use."""
     home = settings.dagster_home.resolve()
@@ -97,6 +116,42 @@ class Platform:
             metadata = {"revision": imported.revision, "file": source.file_name}
             self._report(["freshqa", "revisions"], key, metadata)
         return imported
+
+    def sync(self, recheck: int, report: Callable[[str], None]) -> Synced:
+        """Import every listed version that is not here, and look at the newest `recheck` again.
+
+        Sheets are fetched side by side and imported in the order of their dates, each in one
+        commit: what was imported before an interruption stays.
+        """
+        self.refresh_benchmark(report)
+        with self.warehouse.reader() as con:
+            have, listed = imported_versions(con), listed_versions(con)
+        gone = tuple(entry for entry in listed if entry.overwritten_by)
+        there = [entry for entry in listed if not entry.overwritten_by]
+        again = {entry.version for entry in there[max(0, len(there) - recheck) :]}
+        wanted = [e for e in there if e.version not in have or e.version in again]
+        synced = Synced(gone=gone)
+        for entry, content in fetch_sheets(self.settings, wanted):
+            synced = self._import_fetched(entry, content, synced, report)
+        if synced.imported:
+            self.refresh_benchmark(report)
+        return synced
+
+    def _import_fetched(
+        self,
+        entry: Listed,
+        content: Future[bytes],
+        synced: Synced,
+        report: Callable[[str], None],
+    ) -> Synced:
+        report(f"Importing version {entry.version}")
+        try:
+            imported = self.import_version(content.result(), source_of(entry))
+        except UserError as error:
+            return replace(synced, failed=(*synced.failed, str(error)))
+        if not imported.is_new:
+            return replace(synced, unchanged=synced.unchanged + 1)
+        return replace(synced, imported=(*synced.imported, entry.version))
 
     def import_snapshot(
         self,
@@ -199,7 +254,10 @@ class Platform:
         steps = self.refresh_benchmark(report)
         key = week.isoformat()
         if self._snapshot_changed(week):
-            steps.append(self._run(["search/results", "search/evidence"], key, report))
+            searched = ["search/results", "search/evidence", "search/drift"]
+            steps.append(self._run(searched, key, report))
+        elif self._is_stale(["search.drift"], {"week": key}):
+            steps.append(self._run(["search/drift"], key, report))
         failures = []
         by_batch = self._answered_by_batch(week)
         for system in self._systems(week, list(only)):
@@ -211,8 +269,6 @@ class Platform:
                     steps.append(self._run(["eval/answers", "eval/judgements"], partition, report))
                 except RefreshError as error:
                     failures.append(error)
-        if self._is_stale(["search.drift"], {"week": key}):
-            steps.append(self._run(["search/drift"], key, report))
         if self._is_stale(["mart.accuracy"], {"week": key}):
             steps.append(self._run(["mart/accuracy"], key, report))
         blocked = any(isinstance(error, BlockedError) for error in failures)
@@ -251,11 +307,12 @@ class Platform:
         return steps
 
     def _index_changed(self) -> bool:
-        source = self.settings.upstream_index
-        if not (self.settings.upstream or Path(source).exists()):
+        settings = self.settings
+        files = (Path(settings.upstream_index), settings.index_file)
+        if not settings.upstream and not any(file.exists() for file in files):
             return False
         table = self.warehouse.declaration.tables["freshqa.version_index"]
-        found = content_hash(table, index_frame(source))
+        found = content_hash(table, as_frame(read_index(settings, self.archive)))
         return self._recorded_hashes(table.name).get("") != found
 
     def _imported_versions(self) -> list[str]:

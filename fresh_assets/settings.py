@@ -3,9 +3,9 @@
 import importlib.resources
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from fresh_assets.errors import UserError
@@ -21,6 +21,9 @@ class Settings(BaseSettings):
     upstream: Annotated[
         str, Field(description="version index: README (path or URL) or history CSV")
     ] = ""
+    upstream_interval: Annotated[
+        int, Field(ge=30, description="seconds between two looks of the sensor at the index")
+    ] = 3600
     sheets: Annotated[str, Field(description="server of the upstream sheets")] = (
         "https://docs.google.com"
     )
@@ -53,10 +56,32 @@ class Settings(BaseSettings):
         float | None, Field(gt=0, description="dollars that one run of a system may cost")
     ] = None
 
+    automation: Annotated[
+        bool, Field(description="run schedules and sensors without switching them on by hand")
+    ] = False
+    stale_after_days: Annotated[
+        int, Field(ge=1, description="days without a successful refresh that are told as an alert")
+    ] = 8
+    alert_webhooks: Annotated[
+        dict[str, SecretStr],
+        Field(description="JSON of owner to webhook URL; the owner * gets all others"),
+    ] = {}
+    alert_email_from: str = ""
+    alert_email_to: Annotated[list[str], Field(description="JSON list of addresses")] = []
+    alert_email_password: SecretStr | None = None
+    smtp_host: str = ""
+    smtp_port: int | None = None
+    smtp_type: Literal["SSL", "STARTTLS"] = "SSL"
+
     @property
     def upstream_index(self) -> str:
         """Where the version index is read from; the demo world writes its own into the home."""
         return self.upstream or str(self.home / "upstream" / "README.md")
+
+    @property
+    def index_file(self) -> Path:
+        """Imported list of versions that the upstream list no longer has."""
+        return self.home / "upstream" / "index.csv"
 
     @property
     def warehouse_file(self) -> Path:

@@ -34,19 +34,23 @@ def test_weekly_tick_asks_for_the_week_that_begins() -> None:
         context = dg.build_schedule_context(
             instance=instance, scheduled_execution_time=datetime(2026, 2, 9, 6, tzinfo=UTC)
         )
-        request = automation.weekly_refresh(context)
+        weekly_refresh = automation.schedules(Settings())[0]
+        request = weekly_refresh(context)
     assert isinstance(request, dg.RunRequest)
     assert request.partition_key == "2026-02-09"
-    assert automation.weekly_refresh.cron_schedule == "0 6 * * 1"
-    assert automation.weekly_refresh.execution_timezone == "UTC"
+    assert weekly_refresh.cron_schedule == "0 6 * * 1"
+    assert weekly_refresh.execution_timezone == "UTC"
+
+
+def sensor(name: str) -> dg.SensorDefinition:
+    return build_defs(Settings()).resolve_sensor_def(name)
 
 
 def test_sensor_adds_systems_once() -> None:
     settings = Settings()
     with dg.DagsterInstance.ephemeral() as instance:
         for expected in (list(read_systems(settings.systems_toml).systems), None):
-            context = dg.build_sensor_context(instance=instance, resources={"settings": settings})
-            result = automation.system_partitions(context)
+            result = sensor("system_partitions")(dg.build_sensor_context(instance=instance))
             if expected is None:
                 assert isinstance(result, dg.SkipReason)
             else:
@@ -84,7 +88,7 @@ def test_answers_follow_the_evidence_of_the_newest_week_only(refreshed: Platform
 
 def test_conditions_hold_for_every_derived_asset() -> None:
     for spec in build_defs(Settings()).resolve_all_asset_specs():
-        scheduled = spec.key.to_user_string() in {*automation.SNAPSHOT, automation.INDEX}
+        scheduled = spec.key.to_user_string() in {*automation.SEARCH, automation.INDEX}
         by_hand = spec.code_version is None
         assert (spec.automation_condition is None) == (scheduled or by_hand), spec.key
 

@@ -31,7 +31,10 @@ def test_every_table_is_filled_and_published(refreshed: Platform) -> None:
     with open_latest(refreshed.settings.published) as con:
         counts = con.execute("SELECT row_counts FROM _snapshot").fetchall()[0][0]
         versions, weeks = con.execute("SELECT versions, weeks FROM _snapshot").fetchall()[0]
-    assert {table for table, rows in counts.items() if rows == 0} == {"freshqa.findings"}
+    assert {table for table, rows in counts.items() if rows == 0} == {
+        "freshqa.findings",
+        "search.drift",
+    }
     assert len(versions) == 6
     assert weeks == [DEMO_WEEK]
 
@@ -128,8 +131,11 @@ def test_unknown_system_and_week_are_named(platform: Platform) -> None:
 def test_without_results_the_week_fails_with_what_to_do(tmp_path: Path, demo: Demo) -> None:
     platform = demo_platform(tmp_path, demo, ())
     (tmp_path / "corpus.jsonl").unlink()
-    with pytest.raises(RefreshError, match=r"no corpus at .*corpus.jsonl: put documents there"):
+    with pytest.raises(RefreshError, match="wikipedia cannot search it: import them"):
         platform.refresh(DEMO_WEEK, [], quiet)
+    corpus = Platform(settings_of(tmp_path, engine="corpus"))
+    with pytest.raises(RefreshError, match=r"no corpus at .*corpus.jsonl: put documents there"):
+        corpus.refresh(DEMO_WEEK, [], quiet)
 
 
 def test_an_incomplete_snapshot_blocks_everything_after_it(platform: Platform) -> None:

@@ -1,6 +1,8 @@
 """FreshQA as assets."""
 
+from collections.abc import Iterator
 from datetime import date
+from typing import Any
 
 import dagster as dg
 import polars as pl
@@ -8,28 +10,58 @@ import polars as pl
 from fresh_assets.benchmark.changes import find_changes
 from fresh_assets.benchmark.identity import link_questions
 from fresh_assets.benchmark.imports import parse_revisions, read_revisions
-from fresh_assets.benchmark.version_index import index_frame
+from fresh_assets.benchmark.upstream import import_listed, read_index
+from fresh_assets.benchmark.version_index import as_frame
 from fresh_assets.partitions import versions
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
 
-revisions = dg.AssetSpec(
-    ["freshqa", "revisions"],
-    description="Imported version files, one row an import; see `fresh-assets import-version`.",
-    partitions_def=versions,
-)
 
-
-@dg.asset(key_prefix="freshqa", code_version="1", kinds={"python", "duckdb"})
-def version_index(settings: dg.ResourceParam[Settings]) -> pl.DataFrame:
+@dg.asset(key_prefix="freshqa", code_version="2", kinds={"python", "duckdb"})
+def version_index(
+    settings: dg.ResourceParam[Settings], archive: dg.ResourceParam[Archive]
+) -> pl.DataFrame:
     """Upstream list of versions, newest first.
 
-    Read from the README (path or URL in FRESH_ASSETS_UPSTREAM) or a history CSV. Every entry is
-    kept: a label without a year takes it from its neighbours, one that is no version has a reason.
+    Read from the README (path or URL in FRESH_ASSETS_UPSTREAM) or a history CSV; after it come the
+    versions that only an imported list has. Every entry is kept: a label without a year takes it
+    from its neighbours, one that is no version has a reason.
     """
-    return index_frame(settings.upstream_index)
+    return as_frame(read_index(settings, archive))
+
+
+@dg.asset(
+    key_prefix="freshqa",
+    deps=[version_index],
+    partitions_def=versions,
+    output_required=False,
+    kinds={"python", "duckdb"},
+)
+def revisions(
+    context: dg.AssetExecutionContext,
+    warehouse: dg.ResourceParam[Warehouse],
+    archive: dg.ResourceParam[Archive],
+    settings: dg.ResourceParam[Settings],
+) -> Iterator[dg.MaterializeResult[Any]]:
+    """Imported version files, one row an import: fetched from the sheet that upstream lists, or
+    given by a person (`fresh-assets import-version`).
+
+    Nothing is materialized where the rows are those of the newest revision.
+    """
+    version = date.fromisoformat(partition_key(context)["version"])
+    imported = import_listed(warehouse, archive, settings, version)
+    if imported.is_new:
+        questions, findings = len(imported.parsed.questions), len(imported.parsed.findings)
+        yield dg.MaterializeResult(
+            metadata={
+                "revision": imported.revision,
+                "file": imported.source.file_name,
+                "questions": questions,
+                "irregular cells": findings,
+            }
+        )
 
 
 @dg.asset(
@@ -102,9 +134,9 @@ def changes(
     return dg.Output(frame, metadata={"by field": dg.MetadataValue.md(table)})
 
 
-ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [
-    revisions,
+ASSETS = [
     version_index,
+    revisions,
     questions,
     question_links,
     changes,

@@ -10,12 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
-from pathlib import Path
 
 import polars as pl
-import requests
 
-from fresh_assets.errors import BadInputError, UserError
+from fresh_assets.errors import BadInputError
 
 _LINK = re.compile(
     r"\[(?P<label>[^\[\]]+)\]\s*\(?\s*(?P<url>https?://docs\.google\.com/spreadsheets/[^\s)\]]+)"
@@ -47,21 +45,6 @@ class Entry:
         return replace(self, note=f"{self.note}; {note}" if self.note else note)
 
 
-def read_index(source: str) -> str:
-    """Return the text behind a path or an http(s) URL."""
-    if re.match(r"https?://", source):
-        try:
-            response = requests.get(source, timeout=30)
-            response.raise_for_status()
-        except requests.RequestException as error:
-            raise UserError(f"the version index could not be fetched: {error}") from error
-        return response.text
-    try:
-        return Path(source).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"the version index {source} could not be read: {error}") from error
-
-
 def parse_index(text: str, source: str) -> list[Entry]:
     """Parse README text or a history CSV, newest entry first.
 
@@ -76,12 +59,39 @@ def parse_index(text: str, source: str) -> list[Entry]:
     return entries
 
 
-def index_frame(source: str) -> pl.DataFrame:
-    """Content rows of freshqa.version_index, read from a path or URL."""
-    entries = parse_index(read_index(source), source)
+def merge_entries(newest: Sequence[Entry], older: Sequence[Entry]) -> list[Entry]:
+    """The list, then what only `older` has; positions go on."""
+    listed = {entry.version for entry in newest}
+    added = [entry for entry in older if entry.version not in listed]
+    return _cross_checked([replace(entry, position=i) for i, entry in enumerate([*newest, *added])])
+
+
+def as_frame(entries: Sequence[Entry]) -> pl.DataFrame:
+    """Content rows of freshqa.version_index."""
     types = {"position": pl.Int32, "version": pl.Date, "next_update": pl.Date}
     schema = {name: types.get(name, pl.String) for name in Entry.__dataclass_fields__}
     return pl.DataFrame([asdict(entry) for entry in entries], schema=schema)
+
+
+def check_history(text: str, source: str) -> list[Entry]:
+    """Entries of a history CSV that a person gives; BadInputError names the first wrong row."""
+    rows = list(csv.DictReader(io.StringIO(text.lstrip("\ufeff"))))
+    if not rows or not {"version_date", "sheet_id"} <= set(rows[0]):
+        raise BadInputError(
+            source, "no columns version_date and sheet_id", "Give them, and resourcekey if needed"
+        )
+    for number, row in enumerate(rows, 2):
+        place = f"row {number}"
+        if not _iso_date(row["version_date"] or ""):
+            problem = f"version_date {row['version_date']!r} is no date"
+            raise BadInputError(source, problem, "Write YYYY-MM-DD", place)
+        if not re.fullmatch(r"[\w-]{10,100}", row["sheet_id"] or ""):
+            problem = f"sheet_id {row['sheet_id']!r} is no id of a sheet"
+            raise BadInputError(source, problem, "Take it from the sheet's address", place)
+    entries = parse_history(text)
+    if twice := next((e for e in entries if e.problem), None):
+        raise BadInputError(source, twice.problem or "", "Keep one of them")
+    return entries
 
 
 def parse_readme(text: str) -> list[Entry]:

@@ -136,6 +136,11 @@ class LiveEngine:
             return f"a page ({self._shown(title)}), no results" if title else "not valid JSON"
         if not isinstance(response, dict):
             return "not a search response"
+        try:
+            for _ in self._adapter.parse(response):
+                pass
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            return self._shown(f"not a search response ({error})")
         problem = self._adapter.problem(response)
         return problem and self._shown(problem)
 

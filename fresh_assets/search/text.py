@@ -61,6 +61,8 @@ def facts(value: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def dicts(value: Any) -> list[dict[str, Any]]:
-    """The objects in a list, or a single object as a list."""
-    items = value if isinstance(value, list) else [value]
-    return [item for item in items if isinstance(item, dict)]
+    """The objects of a section: a list, a single one, or none. TypeError if it holds others."""
+    items = value if isinstance(value, list) else [] if value is None else [value]
+    if not all(isinstance(item, dict) for item in items):
+        raise TypeError("a section holds what is no object")
+    return items

@@ -7,13 +7,17 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from fresh_assets.benchmark.upstream import read_index
 from fresh_assets.benchmark.version_index import (
-    index_frame,
+    as_frame,
     parse_history,
     parse_index,
     parse_readme,
 )
 from fresh_assets.errors import BadInputError, UserError
+from fresh_assets.settings import Settings
+from fresh_assets.warehouse.archive import Archive
+from fresh_assets_tests.web_server import Page, web_server
 
 ID = "1dHEKPuZXWtzj_te61DqcUnStQy6oakkXRcWF_J-hy1U"
 
@@ -151,15 +155,18 @@ def test_a_page_without_versions_is_refused() -> None:
         parse_index("<html>sign in</html>", "page")
 
 
-def test_unreachable_index_is_one_line(tmp_path: Path) -> None:
+def test_unreachable_index_is_one_line(tmp_path: Path, archive: Archive) -> None:
     with pytest.raises(UserError, match="could not be read"):
-        index_frame(str(tmp_path / "none.md"))
-    with pytest.raises(UserError, match="could not be fetched"):
-        index_frame("http://127.0.0.1:9/README.md")
+        read_index(Settings(home=tmp_path, upstream=str(tmp_path / "none.md")), archive)
+    with (
+        web_server(lambda *_: Page(status=404)) as server,
+        pytest.raises(UserError, match="HTTP 404"),
+    ):
+        read_index(Settings(home=tmp_path, upstream=f"{server.url}/README.md"), archive)
 
 
 def test_real_history_has_87_versions(real: Path) -> None:
-    frame = index_frame(str(real / "upstream_versions_history.csv"))
+    frame = as_frame(parse_index((real / "upstream_versions_history.csv").read_text(), "h.csv"))
     assert frame["version"].n_unique() == 87
     assert frame["sheet_id"].n_unique() == 86
     assert frame["problem"].null_count() == 87

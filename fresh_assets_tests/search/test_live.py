@@ -193,11 +193,13 @@ def test_query_variants() -> None:
         (html_page("Before you continue"), "a page (Before you continue), no results"),
         (Page(b'{"organic_results": [', headers={"content-type": "application/json"}), "not valid JSON"),
         (json_page([1]), "not a search response"),
+        (json_page({"organic_results": ["x"]}), "a section holds what is no object"),
+        (json_page({"organic_results": [{"rich_snippet": 3}]}), "not a search response"),
         (json_page({"error": f"bad key {KEY}"}), r"bad key \*\*\*"),
         (Page(b"[" * 100_000), "not valid JSON"),
         (html_page("Sorry", f"unusual traffic {KEY}", status=429), r"HTTP 429 (Sorry)"),
     ],
-    ids=["consent page", "cut JSON", "list", "error", "deep", "captcha"],
+    ids=["consent page", "cut JSON", "list", "odd results", "odd result", "error", "deep", "captcha"],
 )  # fmt: skip
 def test_what_is_no_result_is_never_archived(archive: Archive, fault: Page, told: str) -> None:
     with engine_of("serpapi", lambda *_: fault) as (engine, _):

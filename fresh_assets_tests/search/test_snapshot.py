@@ -5,9 +5,11 @@ from datetime import date
 import pytest
 
 from fresh_assets.errors import UserError
+from fresh_assets.search.drift import find_drift
 from fresh_assets.search.engine import Evidence
 from fresh_assets.search.snapshot import parse_snapshot, search_missing, snapshot_rows
 from fresh_assets.warehouse.archive import Archive
+from fresh_assets.warehouse.connections import Warehouse
 
 WEEK = date(2026, 1, 5)
 NEXT_WEEK = date(2026, 1, 12)
@@ -60,3 +62,39 @@ def test_evidence_is_parsed_from_the_archive_again_and_again(archive: Archive) -
         ("a", 0, "a?", date(2026, 1, 3), "day"),
         ("b", 0, "b?", date(2026, 1, 3), "day"),
     ]
+
+
+def test_drift_says_what_moved_since_the_week_before(warehouse: Warehouse) -> None:
+    rows = [
+        # week, engine, key, rank, kind, title, highlight, url
+        ("2026-01-05", "e", "k", 0, "answer_box", "Mayor", "Moll", None),
+        ("2026-01-05", "e", "k", 1, "organic", "kept", None, "u1"),
+        ("2026-01-05", "e", "k", 2, "organic", "before", "old words", "u2"),
+        ("2026-01-05", "e", "k", 3, "organic", "gone", None, "u3"),
+        ("2026-01-12", "e", "k", 0, "answer_box", "Mayor", "Brandt", None),
+        ("2026-01-12", "e", "k", 1, "organic", "kept", None, "u1"),
+        ("2026-01-12", "e", "k", 2, "organic", "after", "new words", "u2"),
+        ("2026-01-12", "e", "k", 3, "organic", "new", None, "u4"),
+        ("2026-01-05", "e", "same", 0, "organic", "t", None, "u"),
+        ("2026-01-12", "e", "same", 0, "organic", "t", None, "u"),
+        ("2026-01-12", "e", "only now", 0, "organic", "t", None, "u"),
+        ("2026-01-12", "other", "k", 0, "organic", "t", None, "u"),
+    ]
+    with warehouse.writer() as con:
+        con.executemany(
+            "INSERT INTO search.evidence (week, engine, question_key, rank, kind, title, highlight, url) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+    with warehouse.reader() as con:
+        assert find_drift(con, WEEK).is_empty()
+        frame = find_drift(con, NEXT_WEEK).sort("question_key")
+        assert len(find_drift(con, date(2026, 1, 19))) == 0
+    moved, same = frame.rows(named=True)
+    assert moved == {
+        "week": NEXT_WEEK, "engine": "e", "question_key": "k", "previous_week": WEEK,
+        "drift": 0.5, "urls": 3, "new_urls": 1, "gone_urls": 1, "changed_texts": 1,
+        "new_highlights": ["Brandt", "new words"], "box_changed": True,
+        "box_before": "Moll", "box_after": "Brandt",
+    }  # fmt: skip
+    assert (same["question_key"], same["drift"], same["box_changed"]) == ("same", 0.0, False)
