@@ -27,6 +27,7 @@ REDIRECTS = {301, 302, 303, 307, 308}
 MAX_REDIRECTS = 5
 LONGEST_BACKOFF = 30.0
 CHUNK = 1 << 16
+SHORTEST_SECRET = 6
 _QUOTA = re.compile(rb"run out of|quota|exhausted|insufficient|out of credits", re.IGNORECASE)
 _TITLE = re.compile(rb"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 
@@ -85,10 +86,14 @@ class _Call:
 
 
 class Web:
-    """Fetches within its limits; may be used by many threads."""
+    """Fetches within its limits; may be used by many threads.
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    `secret`: what is sent as a key; where a server repeats it, in results or errors, it is masked.
+    """
+
+    def __init__(self, limits: Limits | None = None, secret: str = "") -> None:
         self.limits = limits or Limits()
+        self._secret = secret.encode() if len(secret) >= SHORTEST_SECRET else None
         self._local = threading.local()
         self._lock = threading.Lock()
         self._next = 0.0
@@ -181,7 +186,10 @@ class Web:
                 return b"", f"larger than {self.limits.max_bytes:,} bytes"
             if time.monotonic() > until:
                 return b"", "the reply came too slowly"
-        return bytes(content), None
+        return self._masked(bytes(content)), None
+
+    def _masked(self, content: bytes) -> bytes:
+        return content.replace(self._secret, b"***") if self._secret else content
 
     def _session(self) -> requests.Session:
         if not hasattr(self._local, "session"):
