@@ -8,6 +8,7 @@ file that local model rates as FreshEval instead, N answers of each file.
 import argparse
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -31,18 +32,33 @@ FILES = {
 VERSION = "freshqa_2024-03-11.csv"
 
 
-def ratings(folder: Path, file: str) -> Iterator[tuple[Truth, str, str]]:
-    """(truth, response, rating of the model judge) of every answer whose question is known."""
+@dataclass(frozen=True)
+class Rated:
+    """An answer with its public rating by a model judge, and the slices of its question."""
+
+    truth: Truth
+    fact_type: str
+    response: str
+    rating: str
+
+    @property
+    def slices(self) -> tuple[str, ...]:
+        premise = "false premise" if self.truth.false_premise else "valid premise"
+        return ("all", premise, *(() if self.truth.false_premise else (self.fact_type,)))
+
+
+def ratings(folder: Path, file: str) -> Iterator[Rated]:
+    """Every answer of a public file whose question is known."""
     source = folder / "normalized" / VERSION
-    truths = {
-        q["question"]: Truth(q["question"], q["answers"], q["false_premise"])
-        for q in parse_version(source.read_bytes(), VERSION).questions.iter_rows(named=True)
-    }
+    rows = parse_version(source.read_bytes(), VERSION).questions.iter_rows(named=True)
+    questions = {row["question"]: row for row in rows}
     book = python_calamine.CalamineWorkbook.from_path(str(folder / "ratings" / file))
-    header, *rows = book.get_sheet_by_index(0).to_python()
-    for row in (dict(zip(header, cells, strict=True)) for cells in rows):
-        if row["question"] in truths:
-            yield truths[row["question"]], str(row["final_answer"]), str(row["accuracy"]).lower()
+    header, *cells = book.get_sheet_by_index(0).to_python()
+    for row in (dict(zip(header, values, strict=True)) for values in cells):
+        if question := questions.get(row["question"]):
+            truth = Truth(question["question"], question["answers"], question["false_premise"])
+            rating = str(row["accuracy"]).lower()
+            yield Rated(truth, question["fact_type"], str(row["final_answer"]), rating)
 
 
 def kappa(pairs: pl.DataFrame) -> float:
@@ -55,24 +71,56 @@ def kappa(pairs: pl.DataFrame) -> float:
     return float((observed - expected) / (1 - expected)) if expected < 1 else float("nan")
 
 
-def lexical(rated: list[tuple[Truth, str, str]], mode: str) -> list[str]:
-    return [rate(text, truth, mode).rating for truth, text, _ in rated]
+def lexical(rated: list[Rated], mode: str) -> list[str]:
+    return [rate(one.response, one.truth, mode).rating for one in rated]
 
 
-def fresheval(rated: list[tuple[Truth, str, str]], mode: str, gguf: Path, home: Path) -> list[str]:
+def fresheval(rated: list[Rated], mode: str, gguf: Path, home: Path) -> list[str]:
     judge = Judge(name="j", endpoint="local", model=gguf.stem, modes=(mode,), max_tokens=96)
     answers = pl.DataFrame(
         [
             {
-                "question_key": f"{i:04d}", "question": truth.question, "answers": list(truth.answers),
-                "false_premise": truth.false_premise, "state": "answered", "answer": text, "reason": None,
+                "question_key": f"{i:04d}", "question": one.truth.question,
+                "answers": list(one.truth.answers), "false_premise": one.truth.false_premise,
+                "state": "answered", "answer": one.response, "reason": None,
             }
-            for i, (truth, text, _) in enumerate(rated)
+            for i, one in enumerate(rated)
         ]
     )  # fmt: skip
     settings = Settings(home=home, local_model=gguf)
     frame = rate_with_model(answers, judge, Systems({}, {}, {}), settings, date(2024, 6, 7))
     return frame.sort("question_key")["rating"].to_list()
+
+
+def judged(rated: list[Rated], name: str, gguf: Path | None) -> Iterator[dict[str, str]]:
+    """A row for each mode, answer and slice: our rating and the public one."""
+    for mode in MODES:
+        with tempfile.TemporaryDirectory() as home:
+            mine = fresheval(rated, mode, gguf, Path(home)) if gguf else lexical(rated, mode)
+        for one, rating in zip(rated, mine, strict=True):
+            for slice_ in one.slices:
+                yield {
+                    "file": name,
+                    "mode": mode,
+                    "slice": slice_,
+                    "mine": rating,
+                    "theirs": one.rating,
+                }
+
+
+def print_table(title: str, first: str, frame: pl.DataFrame) -> None:
+    table = Table(title=title)
+    for column in (first, "mode", "n", "rated", "agrees", "kappa", "baseline"):
+        table.add_column(column)
+    for (name, mode), asked in frame.group_by(first, "mode", maintain_order=True):
+        pairs = asked.filter(pl.col("mine") != "unrated")
+        agrees = f"{(pairs['mine'] == pairs['theirs']).mean():.0%}" if len(pairs) else "-"
+        baseline = f"{(pairs['theirs'] == 'incorrect').mean():.0%}" if len(pairs) else "-"
+        table.add_row(
+            str(name), str(mode), str(len(asked)), f"{len(pairs) / len(asked):.0%}", agrees,
+            f"{kappa(pairs):.2f}", baseline,
+        )  # fmt: skip
+    Console(width=110).print(table)
 
 
 def main() -> None:
@@ -81,37 +129,16 @@ def main() -> None:
     parser.add_argument("--gguf", type=Path)
     parser.add_argument("--at-most", type=int, default=10**6)
     chosen = parser.parse_args()
-    judge = chosen.gguf.stem if chosen.gguf else "lexical judge"
-    table = Table(title=f"{judge} beside model judges, version {VERSION[8:18]}")
-    for column in ("answers of", "premise", "mode", "n", "rated", "agrees", "kappa", "baseline"):
-        table.add_column(column)
+    rows = []
     for name, file in FILES.items():
         every = list(ratings(chosen.folder, file))
         rated = every[:: max(1, len(every) // chosen.at_most)][: chosen.at_most]
-        for mode in MODES:
-            with tempfile.TemporaryDirectory() as home:
-                mine = (
-                    fresheval(rated, mode, chosen.gguf, Path(home))
-                    if chosen.gguf
-                    else lexical(rated, mode)
-                )
-            frame = pl.DataFrame(
-                {
-                    "false": [truth.false_premise for truth, _, _ in rated],
-                    "mine": mine,
-                    "theirs": [theirs for _, _, theirs in rated],
-                }
-            )
-            for false in (False, True):
-                asked = frame.filter(pl.col("false") == false)
-                pairs = asked.filter(pl.col("mine") != "unrated")
-                table.add_row(
-                    name, "false" if false else "valid", mode, str(len(asked)),
-                    f"{len(pairs) / len(asked):.0%}",
-                    f"{(pairs['mine'] == pairs['theirs']).mean():.0%}", f"{kappa(pairs):.2f}",
-                    f"{(pairs['theirs'] == 'incorrect').mean():.0%}",
-                )  # fmt: skip
-    Console(width=110).print(table)
+        rows += judged(rated, name, chosen.gguf)
+    frame = pl.DataFrame(rows)
+    judge = chosen.gguf.stem if chosen.gguf else "lexical judge"
+    title = f"{judge} beside model judges, version {VERSION[8:18]}"
+    print_table(title, "file", frame.filter(pl.col("slice") == "all"))
+    print_table(f"{title}, all files", "slice", frame.sort("slice", "mode", maintain_order=True))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ run a week and system. `fresh-assets refresh` does the same by hand.
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import dagster as dg
 
@@ -28,12 +29,22 @@ FRESHNESS = dg.FreshnessPolicy.time_window(
 )
 """A weekly refresh that did not come: warn after half a day, fail after a day."""
 
+BLOCKED = dg.AutomationCondition.any_deps_match(
+    dg.AutomationCondition.any_checks_match(
+        dg.AutomationCondition.check_failed(), blocking_only=True
+    )
+)
 FOLLOW = (
-    dg.AutomationCondition.eager().without(~dg.AutomationCondition.any_deps_missing())
-    & dg.AutomationCondition.all_deps_blocking_checks_passed()
-).with_label("inputs changed and their blocking checks passed")
+    dg.AutomationCondition.eager().without(~dg.AutomationCondition.any_deps_missing()) & ~BLOCKED
+).with_label("inputs changed and none of their blocking checks failed")
 """Run when an input changed. A system without answers in a week must not hold up the others, so
-missing inputs do not block; failed blocking checks do."""
+missing inputs do not block, nor do checks that never ran; failed blocking checks do."""
+NEEDS = {
+    "eval/answers": "search/evidence",
+    "eval/judgements": "eval/answers",
+    "mart/accuracy": "eval/judgements",
+}
+"""Inputs without which there is nothing to do: a week that was not searched is not answered."""
 
 weekly_snapshot = dg.define_asset_job(
     "weekly_snapshot",
@@ -132,8 +143,9 @@ def sensors(settings: Settings) -> Sequence[dg.SensorDefinition]:
                 yield dg.RunRequest(partition_key=key)
 
     follow = dg.AutomationConditionSensorDefinition(
-        "follow", target=dg.AssetSelection.all(), default_status=status
-    )
+        "follow", target=dg.AssetSelection.all(), default_status=status, emit_backfills=False,
+        minimum_interval_seconds=settings.automation_interval,
+    )  # fmt: skip
     return [new_versions, system_partitions, batch_results, follow]
 
 
@@ -152,7 +164,16 @@ def automate(spec: dg.AssetSpec) -> dg.AssetSpec:
     spec = dg.apply_freshness_policy(spec, FRESHNESS)
     if spec.key.to_user_string() in {*SEARCH, INDEX}:
         return spec
-    return spec.replace_attributes(automation_condition=FOLLOW)
+    needed = NEEDS.get(spec.key.to_user_string())
+    condition = FOLLOW & _there(needed) if needed else FOLLOW
+    return spec.replace_attributes(automation_condition=condition)
+
+
+def _there(needed: str) -> dg.AutomationCondition[Any]:
+    """The input exists for this partition, or is made in the same run."""
+    exists = ~dg.AutomationCondition.missing() | dg.AutomationCondition.will_be_requested()
+    found = dg.AutomationCondition.any_deps_match(exists)
+    return found.allow(dg.AssetSelection.assets(needed)).with_label(f"{needed} is there")
 
 
 def _look_upstream(

@@ -275,7 +275,7 @@ def score(
     judge: Annotated[str, typer.Option(help="lexical, or a judge of systems.toml")] = "lexical",
     as_of: OptionalDay = None,
 ) -> None:
-    """Rate the answers of a CSV file; writes the ratings to a new file beside it."""
+    """Rate the answers of a CSV or XLSX file; writes the ratings to a new file beside it."""
     from fresh_assets.answers.systems import read_systems
     from fresh_assets.judging.files import rate_file
 

@@ -10,7 +10,7 @@ import duckdb
 
 from fresh_assets.answers.systems import read_systems
 from fresh_assets.errors import UserError
-from fresh_assets.search.corpus import read_corpus
+from fresh_assets.search.engines import make_engine
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
@@ -36,6 +36,7 @@ def examine(settings: Settings) -> list[Finding]:
         *_guarded("warehouse", _warehouse(settings)),
         *_guarded("archive", _archive(settings)),
         *_guarded("systems", _systems(settings)),
+        *_upstream(settings),
         *_guarded("search", _search(settings)),
         *_guarded("published file", _published(settings)),
     ]
@@ -105,18 +106,21 @@ def _systems(settings: Settings) -> Iterator[Finding]:
 
 
 def _search(settings: Settings) -> Iterator[Finding]:
-    if settings.engine == "recorded":
-        yield Finding("ok", "search", "recorded: weeks come from `fresh-assets import-snapshot`")
-    elif settings.corpus_file.exists():
-        yield Finding(
-            "ok", "search", f"corpus of {len(read_corpus(settings.corpus_file))} documents"
-        )
+    for name in settings.engines:
+        try:
+            make_engine(name, settings)
+        except UserError as error:
+            yield Finding("broken", "search", str(error))
+        else:
+            yield Finding("ok", "search", f"{name} searches the questions of a new week")
+
+
+def _upstream(settings: Settings) -> Iterator[Finding]:
+    if settings.upstream:
+        yield Finding("ok", "upstream", f"versions are listed at {settings.upstream}")
     else:
-        yield Finding(
-            "note",
-            "search",
-            f"no corpus at {settings.corpus_file}: only imported weeks can be evaluated",
-        )
+        told = "FRESH_ASSETS_UPSTREAM is not set: versions come from files you import"
+        yield Finding("note", "upstream", told)
 
 
 def _published(settings: Settings) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ class Settings(BaseSettings):
         str, Field(description="version index: README (path or URL) or history CSV")
     ] = ""
     upstream_interval: Annotated[
-        int, Field(ge=30, description="seconds between two looks of the sensor at the index")
+        int, Field(ge=5, description="seconds between two looks of the sensor at the index")
     ] = 3600
     sheets: Annotated[str, Field(description="server of the upstream sheets")] = (
         "https://docs.google.com"
@@ -59,6 +59,9 @@ class Settings(BaseSettings):
     automation: Annotated[
         bool, Field(description="run schedules and sensors without switching them on by hand")
     ] = False
+    automation_interval: Annotated[
+        int, Field(ge=5, description="seconds between two looks at what automation has to run")
+    ] = 30
     stale_after_days: Annotated[
         int, Field(ge=1, description="days without a successful refresh that are told as an alert")
     ] = 8

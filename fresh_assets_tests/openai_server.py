@@ -85,6 +85,9 @@ def _events(reply: Reply, request: dict[str, Any]) -> bytes:
         for p in pieces
     ]
     last = {"index": 0, "delta": {}, "finish_reason": reply.finish_reason}
-    chunks += [{**head, "choices": [last]}, {**head, "choices": [], "usage": reply.usage}]
+    chunks += [
+        {**head, "choices": [last], **reply.extra},
+        {**head, "choices": [], "usage": reply.usage},
+    ]
     lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
     return "".join([*lines, "data: [DONE]\n\n"]).encode()

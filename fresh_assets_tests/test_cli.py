@@ -1,5 +1,7 @@
 """The command line as a person uses it: real processes, exit codes, one-line errors."""
 
+import csv
+import io
 import os
 import subprocess
 import sys
@@ -8,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import xlsxwriter
 
 from fresh_assets.refresh import Platform
 from fresh_assets.search.corpus import Document, write_corpus
@@ -251,6 +254,13 @@ def test_score_writes_ratings_beside_the_file_and_never_over_it(tmp_path: Path) 
     assert lines[0] == "question,answer_0,false_premise,model_response,rating,explanation"
     assert [line.split(",")[-2] for line in lines[1:]] == ["correct", "incorrect"]
     assert file.read_text() == sheet
+    book = tmp_path / "book.xlsx"
+    with xlsxwriter.Workbook(str(book)) as workbook:
+        page = workbook.add_worksheet()
+        for number, cells in enumerate(csv.reader(io.StringIO(sheet))):
+            page.write_row(number, 0, cells)
+    output_of(tmp_path, "score", str(book), "--mode", "strict")
+    assert (tmp_path / "book.lexical.strict.csv").read_text().splitlines()[2:] == lines[2:]
     assert "exists; move it away" in error_of(tmp_path, "score", str(file), "--mode", "strict")
     assert "no judge 'k': known are lexical" in error_of(
         tmp_path, "score", str(file), "--judge", "k"

@@ -1,69 +1,26 @@
 """The Dagster UI in a real browser: lineage, partitions and checks of a refreshed home."""
 
-import os
-import signal
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-import requests
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from fresh_assets.refresh import Platform
-
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update",
-]  # fmt: skip
+from fresh_assets_tests.dagster_ui import browser_page, dagster_ui
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def address(refreshed: Platform) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    program = Path(sys.executable).with_name("fresh-assets")
-    environment = {**os.environ, "FRESH_ASSETS_HOME": str(refreshed.settings.home)}
-    process = subprocess.Popen(
-        [program, "ui", "--port", str(port)], env=environment, start_new_session=True
-    )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        _wait(f"{url}/server_info")
+    with dagster_ui(refreshed.settings.home) as url:
         yield url
-    finally:
-        os.killpg(process.pid, signal.SIGINT)
-        try:
-            process.wait(20)
-        finally:
-            os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None
-
-
-def _wait(url: str) -> None:
-    for _ in range(240):
-        try:
-            if requests.get(url, timeout=2).ok:
-                return
-        except requests.ConnectionError:
-            time.sleep(0.5)
-    raise TimeoutError(url)
 
 
 @pytest.fixture
 def page() -> Iterator[Page]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"no browser at {CHROMIUM}; `.ci/run` installs it")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser.new_page(viewport={"width": 1600, "height": 1000})
-        browser.close()
+    with browser_page() as opened:
+        yield opened
 
 
 def test_lineage_shows_every_room(page: Page, address: str) -> None:

@@ -41,7 +41,7 @@ def read_answers(content: bytes, file_name: str) -> list[tuple[str, str, str]]:
             f"It needs one of {', '.join(QUESTION_NAMES)} and one of {', '.join(ANSWER_NAMES)}",
         )
     return [
-        (f"{place}|{question}", _text(record.get(question)), _text(record.get(answer)))
+        (f"{place}|{question}", cell_text(record.get(question)), cell_text(record.get(answer)))
         for place, record in records
     ]
 
@@ -88,23 +88,39 @@ def match_answers(
     ).with_columns(file_name=pl.lit(file_name), byte_hash=pl.lit(sha256(content)))
 
 
-def _records(content: bytes, file_name: str) -> Iterator[tuple[str, Record]]:
+def read_cells(content: bytes, file_name: str) -> list[list[Any]]:
+    """Cells of a CSV file in UTF-8, or of the first sheet of an XLSX file."""
     try:
         if content.startswith(b"PK\x03\x04"):
             book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
-            yield from _table(
-                book.get_sheet_by_index(0).to_python(skip_empty_area=False), file_name
-            )
-            return
+            return book.get_sheet_by_index(0).to_python(skip_empty_area=False)
         text = content.decode("utf-8-sig")
         if "\0" in text:
             raise BadInputError(file_name, "a NUL character", "Remove it")
-        if text.lstrip().startswith("{"):
-            yield from _lines(text, file_name)
-        else:
-            table = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-            yield from _table(table, file_name)
-    except (UnicodeDecodeError, csv.Error, ValueError, python_calamine.CalamineError) as error:
+        return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except (UnicodeDecodeError, csv.Error, python_calamine.CalamineError) as error:
+        raise BadInputError(
+            file_name, f"not readable ({error})", "Give CSV (UTF-8), JSON lines or XLSX"
+        ) from error
+
+
+def cell_text(value: Any) -> str:
+    """Text of a cell; whole numbers without a fraction."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if value is None else str(value).strip()
+
+
+def _records(content: bytes, file_name: str) -> Iterator[tuple[str, Record]]:
+    if not content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        yield from _table(read_cells(content, file_name), file_name)
+        return
+    try:
+        text = content.decode("utf-8-sig")
+        if "\0" in text:
+            raise BadInputError(file_name, "a NUL character", "Remove it")
+        yield from _lines(text, file_name)
+    except (UnicodeDecodeError, ValueError) as error:
         raise BadInputError(
             file_name, f"not readable ({error})", "Give CSV (UTF-8), JSON lines or XLSX"
         ) from error
@@ -143,7 +159,7 @@ def _table(rows: Sequence[Sequence[Any]], file_name: str) -> Iterator[tuple[str,
         if header.count(name) > 1:
             raise BadInputError(file_name, f"column {name} is there twice", "Remove one of them")
     for number, row in enumerate(rows[at + 1 :], at + 2):
-        if any(_text(cell) for cell in row):
+        if any(cell_text(cell) for cell in row):
             if len(row) != len(header):
                 raise BadInputError(
                     file_name,
@@ -152,9 +168,3 @@ def _table(rows: Sequence[Sequence[Any]], file_name: str) -> Iterator[tuple[str,
                     f"row {number}",
                 )
             yield f"row {number}", dict(zip(header, row, strict=True))
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return "" if value is None else str(value).strip()

@@ -1,4 +1,4 @@
-"""Rate answers in a file: CSV with columns by name, or the upstream evaluation sheet."""
+"""Rate answers in a file: CSV or XLSX with columns by name, or the upstream evaluation sheet."""
 
 import csv
 import io
@@ -8,7 +8,12 @@ from datetime import date
 
 import polars as pl
 
-from fresh_assets.answers.imports import ANSWER_NAMES, MAX_HEADER_ROW
+from fresh_assets.answers.imports import (
+    ANSWER_NAMES,
+    MAX_HEADER_ROW,
+    cell_text,
+    read_cells,
+)
 from fresh_assets.answers.systems import Systems
 from fresh_assets.errors import BadInputError, UserError
 from fresh_assets.judging import lexical
@@ -61,12 +66,7 @@ def rate_file(
 
 
 def _read(content: bytes, file_name: str) -> tuple[list[str], list[list[str]]]:
-    try:
-        records = list(
-            csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
-        )
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise BadInputError(file_name, f"not readable ({error})", "Give a CSV in UTF-8") from error
+    records = [[cell_text(c) for c in cells] for cells in read_cells(content, file_name)]
     for number, record in enumerate(records[:MAX_HEADER_ROW]):
         if "question" in record and set(record) & set(ANSWER_NAMES):
             rows = [(i, r) for i, r in enumerate(records[number + 1 :], number + 2) if any(r)]

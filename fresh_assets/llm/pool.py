@@ -194,10 +194,15 @@ class Pool:
             return await client.chat.completions.create(**arguments)
         options: Any = {"include_usage": True}
         async with client.chat.completions.stream(**arguments, stream_options=options) as events:
+            cited: tuple[str, ...] = ()
             async for event in events:
                 if event.type == "content.delta":
                     self._on_text(event.delta)
-            return await events.get_final_completion()
+                elif event.type == "chunk":
+                    cited = _citations(event.chunk) or cited
+            reply: Any = await events.get_final_completion()
+            reply.citations = cited
+            return reply
 
     def _failed(
         self, error: openai.OpenAIError, request: Request, place: tuple[str, str], tries: int
@@ -307,7 +312,7 @@ def _usage(usage: Any) -> Usage:
 
 
 def _citations(reply: Any) -> tuple[str, ...]:
-    found = (getattr(reply, "model_extra", None) or {}).get("citations") or []
+    found = (getattr(reply, "model_extra", None) or {}).get("citations") or ()
     return tuple(str(item) for item in found if isinstance(item, str))
 
 
