@@ -149,7 +149,10 @@ def test_doctor_says_what_is_missing(tmp_path: Path, refreshed: Platform) -> Non
     assert "note  FRESH_ASSETS_HOEM: no such setting" in told
     assert "note  warehouse: empty: `fresh-assets demo`" in told
     assert not (tmp_path / "new").exists()
-    assert "60" not in output_of(refreshed.settings.home, "doctor")
+    assert "ok  search: corpus searches" in output_of(refreshed.settings.home, "doctor")
+    searched = run(tmp_path, "doctor", FRESH_ASSETS_ENGINE="brave,bing", BRAVE_API_KEY="sk-brave-1")
+    assert "ok  search: brave searches" in searched.stdout
+    assert "broken  search: no search engine 'bing'" in searched.stdout
     broken = tmp_path / "systems.toml"
     broken.write_text("[systems.a]\nmethod = 'magic'\n")
     done = run(tmp_path, "doctor", FRESH_ASSETS_SYSTEMS_FILE=str(broken))

@@ -14,6 +14,7 @@ from fresh_assets.errors import UserError
 from fresh_assets.refresh import Platform, RefreshError
 from fresh_assets.warehouse.publish import open_latest
 from fresh_assets_tests.conftest import DEMO_WEEK, demo_platform, settings_of
+from fresh_assets_tests.openai_server import Reply, openai_server
 
 
 def quiet(_: str) -> None:
@@ -117,6 +118,20 @@ def test_any_week_of_the_corpus_can_be_evaluated(platform: Platform) -> None:
         newest = con.execute("SELECT max(date) FROM search.evidence").fetchall()[0][0]
     assert rows == [(date(2026, 1, 12), date(2026, 1, 12))]
     assert newest <= date(2026, 1, 12)
+
+
+def test_a_second_refresh_asks_no_model_again(tmp_path: Path, demo: Demo) -> None:
+    platform = demo_platform(tmp_path, demo, ())
+    system = '[endpoints.e]\nurl = "{}"\n[systems.m]\nmethod = "closed_book"\nendpoint = "e"\nmodel = "m"\n'
+    with openai_server(lambda *_: Reply("Nobody knows.")) as server:
+        asking = Platform(settings_of(tmp_path, system.format(server.url)))
+        asking.refresh(DEMO_WEEK, ["m"], quiet)
+        assert len(server.requests) == 60
+        assert asking.refresh(DEMO_WEEK, ["m"], quiet) == []
+        asking.forget_answers(DEMO_WEEK, "m")
+        assert asking.refresh(DEMO_WEEK, ["m"], quiet) != []
+        assert len(server.requests) == 60
+    platform.instance.dispose()
 
 
 def test_unknown_system_and_week_are_named(platform: Platform) -> None:
