@@ -43,6 +43,7 @@ NEEDS = {
     "eval/answers": "search/evidence",
     "eval/judgements": "eval/answers",
     "mart/accuracy": "eval/judgements",
+    "mart/comparisons": "eval/judgements",
 }
 """Inputs without which there is nothing to do: a week that was not searched is not answered."""
 

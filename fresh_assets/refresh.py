@@ -269,8 +269,8 @@ class Platform:
                     steps.append(self._run(["eval/answers", "eval/judgements"], partition, report))
                 except RefreshError as error:
                     failures.append(error)
-        if self._is_stale(["mart.accuracy"], {"week": key}):
-            steps.append(self._run(["mart/accuracy"], key, report))
+        if self._is_stale(["mart.accuracy", "mart.comparisons"], {"week": key}):
+            steps.append(self._run(["mart/accuracy", "mart/comparisons"], key, report))
         blocked = any(isinstance(error, BlockedError) for error in failures)
         if not blocked and not is_published(self.warehouse, self.settings.published):
             steps.append(self._run(["publish/analyst_snapshot"], None, report))

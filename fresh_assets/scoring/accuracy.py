@@ -22,14 +22,20 @@ SLICES = {
 """Slices of the papers' tables (arXiv 2310.03214) as predicates. `fact_type` is filled for false
 premises too, so every slice but the last three is of valid premises."""
 
-_COUNTS = """
-WITH questions AS (
+_CASES = ", ".join(f"CASE WHEN {predicate} THEN '{name}' END" for name, predicate in SLICES.items())
+SLICED = f"""
+questions AS (
     SELECT *, split = 'TEST' AS test FROM freshqa.current_questions WHERE version = $version
 ),
 sliced AS (
-    SELECT question_key, unnest(list_filter([{cases}], lambda s: s IS NOT NULL)) AS slice
+    SELECT question_key, unnest(list_filter([{_CASES}], lambda s: s IS NOT NULL)) AS slice
     FROM questions
-),
+)
+"""
+"""Queries that give `sliced` (question_key, slice) for $version."""
+
+_COUNTS = f"""
+WITH {SLICED},
 judged AS (
     SELECT system, question_key, judge, mode, rating, state
     FROM eval.judgements JOIN eval.answers USING (week, system, question_key)
@@ -57,10 +63,7 @@ def accuracy(con: duckdb.DuckDBPyConnection, week: date, version: date) -> pl.Da
     """
     from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415  (1 s to import)
 
-    cases = ", ".join(
-        f"CASE WHEN {predicate} THEN '{name}' END" for name, predicate in SLICES.items()
-    )
-    counts = con.execute(_COUNTS.format(cases=cases), {"week": week, "version": version}).pl()
+    counts = con.execute(_COUNTS, {"week": week, "version": version}).pl()
     correct, judged = counts["correct"].to_numpy(), counts["judged"].to_numpy()
     low, high = proportion_confint(correct, judged.clip(min=1), alpha=0.05, method="wilson")
     rated = pl.col("judged") > 0

@@ -7,8 +7,9 @@ import polars as pl
 
 from fresh_assets.partitions import weeks
 from fresh_assets.scoring.accuracy import accuracy as compute_accuracy
+from fresh_assets.scoring.comparisons import ALPHA, compare_systems
 from fresh_assets.warehouse.connections import Warehouse
-from fresh_assets.warehouse.io_manager import partition_key
+from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
 from fresh_assets.warehouse.lineage import version_of_week
 
 
@@ -36,6 +37,32 @@ def accuracy(
     return dg.Output(frame, metadata={"version": str(version), "overall": _overall(frame)})
 
 
+@dg.asset(
+    key_prefix="mart",
+    deps=[
+        dg.AssetDep(["eval", "judgements"]),
+        dg.AssetDep(["freshqa", "questions"], partition_mapping=dg.AllPartitionMapping()),
+    ],
+    partitions_def=weeks,
+    code_version="1",
+    kinds={"python", "duckdb"},
+    metadata={ALLOW_EMPTY: True},
+)
+def comparisons(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.Output[pl.DataFrame]:
+    """Every pair of systems on the questions both had rated: McNemar test with Holm's correction,
+    paired bootstrap interval, smallest difference that could be detected."""
+    week = date.fromisoformat(partition_key(context)["week"])
+    with warehouse.reader() as con:
+        version = version_of_week(con, week)
+        if version is None:
+            raise dg.Failure(f"no version dated up to the end of week {week} is imported")
+        frame = compare_systems(con, week, version)
+    real = frame.filter(pl.col("p_holm") < ALPHA)
+    return dg.Output(frame, metadata={"pairs": len(frame), "real differences": len(real)})
+
+
 def _overall(frame: pl.DataFrame) -> dg.MetadataValue:
     rows = frame.filter(pl.col("slice") == "overall").select(
         "system", "judge", "mode", "accuracy", "judged", "asked"
@@ -52,4 +79,4 @@ def _percent(value: float | None) -> str:
     return "not rated" if value is None else f"{value:.1%}"
 
 
-ASSETS = [accuracy]
+ASSETS = [accuracy, comparisons]

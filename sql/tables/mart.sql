@@ -44,3 +44,49 @@ COMMENT ON COLUMN mart.accuracy.bound_low IS 'Accuracy if every unrated answer w
 COMMENT ON COLUMN mart.accuracy.bound_high IS 'Accuracy if every unrated answer were correct.';
 COMMENT ON COLUMN mart.accuracy.run_id IS 'Dagster run that wrote the row.';
 COMMENT ON COLUMN mart.accuracy.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE mart.comparisons (
+    week DATE NOT NULL,
+    judge VARCHAR NOT NULL,
+    mode VARCHAR NOT NULL,
+    slice VARCHAR NOT NULL,
+    system_a VARCHAR NOT NULL,
+    system_b VARCHAR NOT NULL,
+    version DATE NOT NULL,
+    judged INTEGER NOT NULL CHECK (judged > 0),
+    only_a INTEGER NOT NULL CHECK (only_a >= 0),
+    only_b INTEGER NOT NULL CHECK (only_b >= 0),
+    accuracy_a DOUBLE NOT NULL CHECK (accuracy_a BETWEEN 0 AND 1),
+    accuracy_b DOUBLE NOT NULL CHECK (accuracy_b BETWEEN 0 AND 1),
+    difference DOUBLE NOT NULL CHECK (difference BETWEEN -1 AND 1),
+    ci_low DOUBLE NOT NULL,
+    ci_high DOUBLE NOT NULL,
+    p_value DOUBLE NOT NULL CHECK (p_value BETWEEN 0 AND 1),
+    p_holm DOUBLE NOT NULL CHECK (p_holm BETWEEN 0 AND 1),
+    detectable DOUBLE,
+    run_id VARCHAR,
+    code_version VARCHAR,
+    PRIMARY KEY (week, judge, mode, slice, system_a, system_b),
+    CHECK (system_a < system_b AND only_a + only_b <= judged AND p_value <= p_holm)
+);
+COMMENT ON TABLE mart.comparisons IS 'Pairs of systems on the questions that both had rated: is the difference real?';
+COMMENT ON COLUMN mart.comparisons.week IS 'Monday of the evaluation week (UTC).';
+COMMENT ON COLUMN mart.comparisons.judge IS 'Who rated.';
+COMMENT ON COLUMN mart.comparisons.mode IS 'relaxed or strict.';
+COMMENT ON COLUMN mart.comparisons.slice IS 'Subset of the questions, as in mart.accuracy.';
+COMMENT ON COLUMN mart.comparisons.system_a IS 'The first system by name.';
+COMMENT ON COLUMN mart.comparisons.system_b IS 'The second system by name.';
+COMMENT ON COLUMN mart.comparisons.version IS 'Version the week was evaluated against.';
+COMMENT ON COLUMN mart.comparisons.judged IS 'Questions on which both were rated correct or incorrect.';
+COMMENT ON COLUMN mart.comparisons.only_a IS 'Of them, correct by the first system only.';
+COMMENT ON COLUMN mart.comparisons.only_b IS 'Of them, correct by the second system only.';
+COMMENT ON COLUMN mart.comparisons.accuracy_a IS 'Accuracy of the first on these questions.';
+COMMENT ON COLUMN mart.comparisons.accuracy_b IS 'Accuracy of the second on these questions.';
+COMMENT ON COLUMN mart.comparisons.difference IS 'accuracy_a - accuracy_b.';
+COMMENT ON COLUMN mart.comparisons.ci_low IS 'Lower end of the 95 % interval of the difference (paired bootstrap, 5,000 samples).';
+COMMENT ON COLUMN mart.comparisons.ci_high IS 'Upper end of the 95 % interval of the difference.';
+COMMENT ON COLUMN mart.comparisons.p_value IS 'McNemar test: exact below 25 disagreements, else chi-squared with continuity correction.';
+COMMENT ON COLUMN mart.comparisons.p_holm IS 'p_value corrected over all pairs and slices of this week, judge and mode (Holm).';
+COMMENT ON COLUMN mart.comparisons.detectable IS 'Smallest difference that so many questions, disagreeing as often, show with 80 % power at 5 %; NULL where they never disagree.';
+COMMENT ON COLUMN mart.comparisons.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN mart.comparisons.code_version IS 'Code version of the asset that wrote the row.';
