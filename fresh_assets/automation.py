@@ -44,6 +44,8 @@ NEEDS = {
     "eval/judgements": "eval/answers",
     "mart/accuracy": "eval/judgements",
     "mart/comparisons": "eval/judgements",
+    "mart/staleness_model": "search/results",
+    "mart/stale_answers": "search/evidence",
 }
 """Inputs without which there is nothing to do: a week that was not searched is not answered."""
 

@@ -19,6 +19,7 @@ from fresh_assets.scoring import assets as scoring
 from fresh_assets.search import assets as search
 from fresh_assets.search import checks as search_checks
 from fresh_assets.settings import Settings
+from fresh_assets.staleness import assets as staleness
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.assets import SNAPSHOT, analyst_snapshot, nothing_failed
 from fresh_assets.warehouse.connections import Warehouse
@@ -32,6 +33,7 @@ ROOMS: dict[str, Sequence[dg.AssetsDefinition | dg.AssetSpec]] = {
     "answers": answers.ASSETS,
     "judging": judging.ASSETS,
     "scoring": scoring.ASSETS,
+    "staleness": staleness.ASSETS,
 }
 CHECKS = [
     *benchmark_checks.CHECKS,

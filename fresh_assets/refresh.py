@@ -269,8 +269,9 @@ class Platform:
                     steps.append(self._run(["eval/answers", "eval/judgements"], partition, report))
                 except RefreshError as error:
                     failures.append(error)
-        if self._is_stale(["mart.accuracy", "mart.comparisons"], {"week": key}):
-            steps.append(self._run(["mart/accuracy", "mart/comparisons"], key, report))
+        marts = ["accuracy", "comparisons", "staleness_model", "stale_answers"]
+        if self._is_stale([f"mart.{mart}" for mart in marts], {"week": key}):
+            steps.append(self._run([f"mart/{mart}" for mart in marts], key, report))
         blocked = any(isinstance(error, BlockedError) for error in failures)
         if not blocked and not is_published(self.warehouse, self.settings.published):
             steps.append(self._run(["publish/analyst_snapshot"], None, report))
@@ -304,6 +305,8 @@ class Platform:
                 if imported
                 and self._is_stale([f"freshqa.{asset}"], {"version": version} if version else {})
             ]
+        if imported and self._is_stale(["freshqa.volatility"], {}):
+            steps.append(self._run(["freshqa/volatility"], None, report))
         return steps
 
     def _index_changed(self) -> bool:

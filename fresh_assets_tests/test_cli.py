@@ -258,7 +258,7 @@ def test_score_writes_ratings_beside_the_file_and_never_over_it(tmp_path: Path) 
     assert [line.split(",")[-2] for line in lines[1:]] == ["correct", "incorrect"]
     assert file.read_text() == sheet
     book = tmp_path / "book.xlsx"
-    with xlsxwriter.Workbook(str(book)) as workbook:
+    with xlsxwriter.Workbook(str(book), {"strings_to_formulas": False}) as workbook:
         page = workbook.add_worksheet()
         for number, cells in enumerate(csv.reader(io.StringIO(sheet))):
             page.write_row(number, 0, cells)

@@ -161,3 +161,27 @@ COMMENT ON COLUMN freshqa.changes.before IS 'Earlier value as text; lists as JSO
 COMMENT ON COLUMN freshqa.changes.after IS 'Later value as text; lists as JSON; NULL when removed.';
 COMMENT ON COLUMN freshqa.changes.run_id IS 'Dagster run that wrote the row.';
 COMMENT ON COLUMN freshqa.changes.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE freshqa.volatility (
+    question_key VARCHAR NOT NULL PRIMARY KEY,
+    version DATE NOT NULL,
+    kind VARCHAR NOT NULL,
+    days_seen INTEGER NOT NULL CHECK (days_seen >= 0),
+    changes_seen INTEGER NOT NULL CHECK (changes_seen >= 0),
+    last_change DATE,
+    changes_per_year DOUBLE NOT NULL CHECK (changes_per_year > 0),
+    expected_change DATE,
+    run_id VARCHAR,
+    code_version VARCHAR
+);
+COMMENT ON TABLE freshqa.volatility IS 'How often the ground truth of each question changed over all versions, and when it may change next.';
+COMMENT ON COLUMN freshqa.volatility.question_key IS 'Identity of the question.';
+COMMENT ON COLUMN freshqa.volatility.version IS 'Newest version that has the question.';
+COMMENT ON COLUMN freshqa.volatility.kind IS 'Fact type, or false premise.';
+COMMENT ON COLUMN freshqa.volatility.days_seen IS 'Days from the first to the newest version that has it.';
+COMMENT ON COLUMN freshqa.volatility.changes_seen IS 'Changes of its first answer in that time (aliases alone do not count).';
+COMMENT ON COLUMN freshqa.volatility.last_change IS 'Version of the last change; NULL where none was seen.';
+COMMENT ON COLUMN freshqa.volatility.changes_per_year IS 'Hierarchical rate: its own changes, drawn towards those of its kind by 90 days of watching.';
+COMMENT ON COLUMN freshqa.volatility.expected_change IS 'Day by which a change is as likely as not at that rate; NULL if beyond 50 years.';
+COMMENT ON COLUMN freshqa.volatility.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN freshqa.volatility.code_version IS 'Code version of the asset that wrote the row.';

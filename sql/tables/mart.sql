@@ -90,3 +90,74 @@ COMMENT ON COLUMN mart.comparisons.p_holm IS 'p_value corrected over all pairs a
 COMMENT ON COLUMN mart.comparisons.detectable IS 'Smallest difference that so many questions, disagreeing as often, show with 80 % power at 5 %; NULL where they never disagree.';
 COMMENT ON COLUMN mart.comparisons.run_id IS 'Dagster run that wrote the row.';
 COMMENT ON COLUMN mart.comparisons.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE mart.stale_answers (
+    week DATE NOT NULL,
+    question_key VARCHAR NOT NULL,
+    version DATE NOT NULL,
+    place INTEGER NOT NULL CHECK (place >= 1),
+    question VARCHAR NOT NULL,
+    answers VARCHAR[] NOT NULL,
+    kind VARCHAR NOT NULL,
+    next_review VARCHAR NOT NULL,
+    risk DOUBLE CHECK (risk BETWEEN 0 AND 1),
+    is_overdue BOOLEAN NOT NULL,
+    reasons VARCHAR[] NOT NULL,
+    evidence_pieces INTEGER NOT NULL,
+    pieces_with_answer INTEGER NOT NULL,
+    box_says VARCHAR,
+    box_changed BOOLEAN,
+    drift DOUBLE CHECK (drift BETWEEN 0 AND 1),
+    newest_evidence DATE,
+    newest_url VARCHAR,
+    systems_rated INTEGER NOT NULL,
+    systems_incorrect INTEGER NOT NULL,
+    proposed_answer VARCHAR,
+    run_id VARCHAR,
+    code_version VARCHAR,
+    PRIMARY KEY (week, question_key),
+    CHECK (pieces_with_answer <= evidence_pieces AND systems_incorrect <= systems_rated)
+);
+COMMENT ON TABLE mart.stale_answers IS 'The review queue: every question of the week by the risk that its ground truth has changed, with the signals.';
+COMMENT ON COLUMN mart.stale_answers.week IS 'Monday of the evaluation week (UTC).';
+COMMENT ON COLUMN mart.stale_answers.question_key IS 'Identity of the question.';
+COMMENT ON COLUMN mart.stale_answers.version IS 'Version the week is evaluated against.';
+COMMENT ON COLUMN mart.stale_answers.place IS 'Place in the queue, from 1: by risk, then overdue reviews.';
+COMMENT ON COLUMN mart.stale_answers.question IS 'The question.';
+COMMENT ON COLUMN mart.stale_answers.answers IS 'Its ground truth.';
+COMMENT ON COLUMN mart.stale_answers.kind IS 'Fact type, or false premise.';
+COMMENT ON COLUMN mart.stale_answers.next_review IS 'When upstream looks at it again, as written.';
+COMMENT ON COLUMN mart.stale_answers.risk IS 'Probability that the first answer has changed by the end of the week, from the history of versions; NULL while too few answers have changed to learn from.';
+COMMENT ON COLUMN mart.stale_answers.is_overdue IS 'The review date lies before the end of the week.';
+COMMENT ON COLUMN mart.stale_answers.reasons IS 'What raises the risk most, in words.';
+COMMENT ON COLUMN mart.stale_answers.evidence_pieces IS 'Pieces of evidence of the week.';
+COMMENT ON COLUMN mart.stale_answers.pieces_with_answer IS 'Of them, pieces that hold an acceptable answer word for word.';
+COMMENT ON COLUMN mart.stale_answers.box_says IS 'What the first answer box, else knowledge graph, says.';
+COMMENT ON COLUMN mart.stale_answers.box_changed IS 'It says something else than in the snapshot before; NULL without one.';
+COMMENT ON COLUMN mart.stale_answers.drift IS 'Share of pages that are not in both snapshots; NULL without one before.';
+COMMENT ON COLUMN mart.stale_answers.newest_evidence IS 'Date of the newest dated piece.';
+COMMENT ON COLUMN mart.stale_answers.newest_url IS 'Address of that piece.';
+COMMENT ON COLUMN mart.stale_answers.systems_rated IS 'Systems rated in relaxed mode.';
+COMMENT ON COLUMN mart.stale_answers.systems_incorrect IS 'Of them, systems rated incorrect.';
+COMMENT ON COLUMN mart.stale_answers.proposed_answer IS 'Short answer that most systems rated incorrect gave alike and the evidence holds, else what an answer box without the ground truth says.';
+COMMENT ON COLUMN mart.stale_answers.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN mart.stale_answers.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE mart.staleness_model (
+    week DATE NOT NULL,
+    feature VARCHAR NOT NULL,
+    mean DOUBLE NOT NULL,
+    scale DOUBLE NOT NULL CHECK (scale > 0),
+    coefficient DOUBLE NOT NULL,
+    run_id VARCHAR,
+    code_version VARCHAR,
+    PRIMARY KEY (week, feature)
+);
+COMMENT ON TABLE mart.staleness_model IS 'The logistic regression behind the risk of a week, whole; empty while too few answers have changed.';
+COMMENT ON COLUMN mart.staleness_model.week IS 'Monday of the evaluation week (UTC).';
+COMMENT ON COLUMN mart.staleness_model.feature IS 'Feature, or intercept.';
+COMMENT ON COLUMN mart.staleness_model.mean IS 'Mean it is centred by.';
+COMMENT ON COLUMN mart.staleness_model.scale IS 'Standard deviation it is divided by.';
+COMMENT ON COLUMN mart.staleness_model.coefficient IS 'What one standard deviation adds to the log odds of a change.';
+COMMENT ON COLUMN mart.staleness_model.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN mart.staleness_model.code_version IS 'Code version of the asset that wrote the row.';

@@ -1,0 +1,100 @@
+"""Staleness as assets."""
+
+from datetime import date
+
+import dagster as dg
+import duckdb
+import polars as pl
+
+from fresh_assets.partitions import weeks
+from fresh_assets.staleness.history import read_history
+from fresh_assets.staleness.queue import learn, review_queue
+from fresh_assets.staleness.risk import MODEL_SCHEMA
+from fresh_assets.staleness.risk import volatility as compute_volatility
+from fresh_assets.warehouse.connections import Warehouse
+from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
+from fresh_assets.warehouse.lineage import version_of_week
+
+SHOWN = 20
+
+
+@dg.asset(
+    key_prefix="freshqa",
+    deps=[
+        dg.AssetDep(["freshqa", "questions"]),
+        dg.AssetDep(["freshqa", "question_links"]),
+        dg.AssetDep(["freshqa", "changes"]),
+    ],
+    code_version="1",
+    kinds={"python", "duckdb"},
+)
+def volatility(warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[pl.DataFrame]:
+    """How often each ground truth changed over all versions, and when it may change next."""
+    with warehouse.reader() as con:
+        frame = compute_volatility(read_history(con))
+    return dg.Output(frame, metadata={"ever changed": int((frame["changes_seen"] > 0).sum())})
+
+
+@dg.asset(
+    key_prefix="mart",
+    deps=[volatility, dg.AssetDep(["search", "results"])],
+    partitions_def=weeks,
+    code_version="1",
+    kinds={"python", "duckdb"},
+    metadata={ALLOW_EMPTY: True},
+)
+def staleness_model(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> pl.DataFrame:
+    """Logistic regression of what makes an answer change, learnt from the versions up to the one
+    of the week: all of it, to be read."""
+    with warehouse.reader() as con:
+        model = learn(con, _version(con, context))
+    return model.table() if model else pl.DataFrame(schema=MODEL_SCHEMA)
+
+
+@dg.asset(
+    key_prefix="mart",
+    deps=[
+        staleness_model,
+        dg.AssetDep(["freshqa", "questions"], partition_mapping=dg.AllPartitionMapping()),
+        dg.AssetDep(["search", "evidence"]),
+        dg.AssetDep(["search", "drift"]),
+        dg.AssetDep(["eval", "answers"]),
+        dg.AssetDep(["eval", "judgements"]),
+    ],
+    partitions_def=weeks,
+    code_version="1",
+    kinds={"python", "duckdb"},
+)
+def stale_answers(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.Output[pl.DataFrame]:
+    """Review queue: every question by the risk that its ground truth has changed by the end of the
+    week, with reasons in words, evidence, drift, and what the systems say."""
+    week = date.fromisoformat(partition_key(context)["week"])
+    with warehouse.reader() as con:
+        version = _version(con, context)
+        queue = review_queue(con, learn(con, version), week, version)
+    top = queue.head(SHOWN).select("place", "risk", "question", "reasons")
+    lines = ["| place | risk | question | because |", "|---|---|---|---|"]
+    lines += [
+        f"| {place} | {'unknown' if risk is None else f'{risk:.0%}'} | {question} | "
+        f"{'; '.join(why)} |"
+        for place, risk, question, why in top.iter_rows()
+    ]
+    overdue = int(queue["is_overdue"].sum())
+    return dg.Output(
+        queue, metadata={"overdue": overdue, "first": dg.MetadataValue.md("\n".join(lines))}
+    )
+
+
+def _version(con: duckdb.DuckDBPyConnection, context: dg.AssetExecutionContext) -> date:
+    week = date.fromisoformat(partition_key(context)["week"])
+    version = version_of_week(con, week)
+    if version is None:
+        raise dg.Failure(f"no version dated up to the end of week {week} is imported")
+    return version
+
+
+ASSETS = [volatility, staleness_model, stale_answers]
