@@ -76,6 +76,7 @@ def web_server(script: Script) -> Iterator[Server]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             split = urlsplit(self.path)

@@ -1,7 +1,10 @@
 """Live engines against a server that speaks each provider's protocol, faults included."""
 
 import json
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -324,14 +327,44 @@ def test_a_missing_key_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         make_engine("serpapi", Settings(home=tmp_path))
 
 
-def test_a_killed_commit_leaves_no_half_search(archive: Archive) -> None:
-    """Query and search are one commit: after it neither is there without the other."""
-    with engine_of("serpapi", lambda *_: json_page(SERPAPI)) as (engine, _):
-        search_missing(archive, engine, WEEK, WEEK, questions(3), TODAY)
+KILLED = """
+import sys
+from datetime import date
+from pathlib import Path
+from fresh_assets.search.engines import ADAPTERS
+from fresh_assets.search.live import EngineConfig, LiveEngine
+from fresh_assets.search.snapshot import search_missing
+from fresh_assets.warehouse.archive import Archive
+url, file = sys.argv[1:]
+config = EngineConfig(type="serpapi", url=url, at_once=4)
+engine = LiveEngine("serpapi", config, ADAPTERS["serpapi"], "sk-planted", allow_private=False)
+questions = {f"k{i}": f"question {i}?" for i in range(60)}
+day = date(2026, 2, 9)
+search_missing(Archive(Path(file)), engine, day, day, questions, day)
+"""
+
+
+def test_a_killed_snapshot_repeats_only_what_was_in_flight(archive: Archive) -> None:
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def script(_: Got, number: int) -> Page:
+        if number == 30:
+            processes[0].kill()
+        return json_page(SERPAPI, seconds=0.02)
+
+    with web_server(script) as server:
+        command = [sys.executable, "-c", KILLED, f"{server.url}/search", str(archive.file)]
+        for expected in (-signal.SIGKILL, 0):
+            processes.append(subprocess.Popen(command))
+            assert processes[-1].wait(60) == expected
+        asked = [got.params["q"] for got in server.requests]
+    assert len(set(asked)) == 60
+    assert len(asked) <= 60 + 2 * 4
+    assert {s.question_key for s in archive.searches(WEEK)} == set(questions(60))
     with sqlite3.connect(archive.file) as db:
         assert db.execute(
             "SELECT count(*) FROM queries JOIN searches USING (week, engine, query)"
-        ).fetchone() == (3,)
+        ).fetchone() == (60,)
 
 
 def test_pages_repeated_in_a_payload_are_read_once() -> None:
