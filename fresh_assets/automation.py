@@ -44,6 +44,7 @@ NEEDS = {
     "eval/judgements": "eval/answers",
     "mart/accuracy": "eval/judgements",
     "mart/comparisons": "eval/judgements",
+    "mart/judge_agreement": "eval/judgements",
     "mart/staleness_model": "search/results",
     "mart/stale_answers": "search/evidence",
 }

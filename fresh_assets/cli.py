@@ -295,6 +295,40 @@ def score(
 
 
 @app.command()
+def rating_sheet(
+    rater: Annotated[str, typer.Option(help="your name; another name, another order")],
+    week: OptionalDay = None,
+    answers: Annotated[int, typer.Option(min=2, help="half of them to false premises")] = 100,
+) -> None:
+    """Write a sheet of answers to be rated by a person, blind to the systems."""
+    from fresh_assets.judging.people import read_items, sample, sheet
+
+    _, platform = _platform()
+    chosen = week.date() if week else platform.default_week()
+    with platform.warehouse.reader() as con:
+        items = sample(read_items(con, chosen), answers, chosen)
+    target = Path(f"ratings-{chosen}-{re.sub(r'[^A-Za-z0-9_-]', '_', rater)}.csv")
+    if target.exists():
+        raise UserError(f"{target} exists; move it away first")
+    target.write_text(sheet(items, rater), encoding="utf-8")
+    back = f"fresh-assets import-ratings {target} --rater {_plain(rater)} --week {chosen}"
+    told = (
+        f"{len(items)} answers are in {target}; write correct or incorrect under relaxed and strict"
+    )
+    out.print(f"{told}, then: {back}", soft_wrap=True, highlight=False)
+
+
+@app.command()
+def import_ratings(
+    file: FileArgument, rater: Annotated[str, typer.Option(help="who rated")], week: Day
+) -> None:
+    """Import a filled-in rating sheet (CSV or XLSX); rows left blank are skipped."""
+    _, platform = _platform()
+    number = platform.import_ratings(file.read_bytes(), file.name, week.date(), rater)
+    out.print(f"{number} ratings of {_plain(rater)} recorded; compare: fresh-assets refresh")
+
+
+@app.command()
 def estimate(week: OptionalDay = None) -> None:
     """Say what a refresh of a week would ask and cost at most, before it does."""
     _, platform = _platform()

@@ -35,7 +35,7 @@ from fresh_assets.benchmark.upstream import (
 from fresh_assets.benchmark.version_index import as_frame
 from fresh_assets.definitions import ROOMS, build_defs, graph_of
 from fresh_assets.errors import UserError
-from fresh_assets.judging import lexical
+from fresh_assets.judging import lexical, people
 from fresh_assets.judging.rating import judge_hash
 from fresh_assets.partitions import check_week, monday, systems, this_week, versions
 from fresh_assets.search.snapshot import import_recorded
@@ -220,6 +220,22 @@ class Platform:
         )
         return len(rows)
 
+    def import_ratings(self, content: bytes, file_name: str, week: date, rater: str) -> int:
+        """Record what a person said of answers, replacing what that person said of the week."""
+        with self.warehouse.reader() as con:
+            items = people.read_items(con, week)
+            rows = people.read_sheet(content, file_name, rater, week, items)
+            others = con.execute(
+                f"SELECT * FROM {people.TABLE} WHERE week = ? AND rater <> ?", [week, rater]
+            ).pl()
+        self.archive.put(content)
+        key = {"week": week.isoformat()}
+        together = pl.concat([others, rows.select(others.columns).cast(others.schema)])
+        write_slice(self.warehouse, people.TABLE, key, together)
+        metadata = {"rater": rater, "ratings": len(rows)}
+        self._report(["eval", "human_ratings"], key["week"], metadata)
+        return len(rows)
+
     def forget_answers(self, week: date, system: str) -> int:
         """Remove a system from a week, with its answers and ratings; return how many answers."""
         slice_ = slice_name({"week": week.isoformat(), "system": system})
@@ -269,7 +285,7 @@ class Platform:
                     steps.append(self._run(["eval/answers", "eval/judgements"], partition, report))
                 except RefreshError as error:
                     failures.append(error)
-        marts = ["accuracy", "comparisons", "staleness_model", "stale_answers"]
+        marts = ["accuracy", "comparisons", "judge_agreement", "staleness_model", "stale_answers"]
         if self._is_stale([f"mart.{mart}" for mart in marts], {"week": key}):
             steps.append(self._run([f"mart/{mart}" for mart in marts], key, report))
         blocked = any(isinstance(error, BlockedError) for error in failures)

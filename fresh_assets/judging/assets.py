@@ -8,7 +8,7 @@ import polars as pl
 from fresh_assets.answers.systems import read_systems
 from fresh_assets.judging import lexical
 from fresh_assets.judging.rating import rate_answers, rate_with_model, with_history
-from fresh_assets.partitions import weeks_systems
+from fresh_assets.partitions import weeks, weeks_systems
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import partition_key
@@ -16,6 +16,13 @@ from fresh_assets.warehouse.io_manager import partition_key
 judges = dg.AssetSpec(
     ["eval", "judges"],
     description="Judges, from systems.toml. Kept up to date by `fresh-assets refresh`.",
+)
+
+
+human_ratings = dg.AssetSpec(
+    ["eval", "human_ratings"],
+    description="Ratings by people, blind to the system; see `fresh-assets rating-sheet`.",
+    partitions_def=weeks,
 )
 
 
@@ -72,4 +79,4 @@ def judgements(
     )
 
 
-ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [judges, judgements]
+ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [judges, human_ratings, judgements]

@@ -7,6 +7,7 @@ import polars as pl
 
 from fresh_assets.partitions import weeks
 from fresh_assets.scoring.accuracy import accuracy as compute_accuracy
+from fresh_assets.scoring.agreement import agree
 from fresh_assets.scoring.comparisons import ALPHA, compare_systems
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
@@ -63,6 +64,32 @@ def comparisons(
     return dg.Output(frame, metadata={"pairs": len(frame), "real differences": len(real)})
 
 
+@dg.asset(
+    key_prefix="mart",
+    deps=[
+        dg.AssetDep(["eval", "judgements"]),
+        dg.AssetDep(["eval", "human_ratings"]),
+        dg.AssetDep(["freshqa", "questions"], partition_mapping=dg.AllPartitionMapping()),
+    ],
+    partitions_def=weeks,
+    code_version="1",
+    kinds={"python", "duckdb"},
+    metadata={ALLOW_EMPTY: True},
+)
+def judge_agreement(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.Output[pl.DataFrame]:
+    """How far judges and people agree, by mode and slice: share, Cohen's kappa with its interval,
+    Krippendorff's alpha."""
+    week = date.fromisoformat(partition_key(context)["week"])
+    with warehouse.reader() as con:
+        version = version_of_week(con, week)
+        if version is None:
+            raise dg.Failure(f"no version dated up to the end of week {week} is imported")
+        frame = agree(con, week, version)
+    return dg.Output(frame, metadata={"pairs": len(frame)})
+
+
 def _overall(frame: pl.DataFrame) -> dg.MetadataValue:
     rows = frame.filter(pl.col("slice") == "overall").select(
         "system", "judge", "mode", "accuracy", "judged", "asked"
@@ -79,4 +106,4 @@ def _percent(value: float | None) -> str:
     return "not rated" if value is None else f"{value:.1%}"
 
 
-ASSETS = [accuracy, comparisons]
+ASSETS = [accuracy, comparisons, judge_agreement]

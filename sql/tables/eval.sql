@@ -142,3 +142,26 @@ COMMENT ON COLUMN eval.systems.system IS 'Name of the system.';
 COMMENT ON COLUMN eval.systems.method IS 'How it is asked.';
 COMMENT ON COLUMN eval.systems.options IS 'Its options, as JSON.';
 COMMENT ON COLUMN eval.systems.system_hash IS 'Hash of the configuration; stored with every answer.';
+
+CREATE TABLE eval.human_ratings (
+    week DATE NOT NULL,
+    rater VARCHAR NOT NULL,
+    system VARCHAR NOT NULL,
+    question_key VARCHAR NOT NULL,
+    mode VARCHAR NOT NULL CHECK (mode IN ('relaxed', 'strict')),
+    rating VARCHAR NOT NULL CHECK (rating IN ('correct', 'incorrect')),
+    comment VARCHAR,
+    answer_hash VARCHAR NOT NULL,
+    file_name VARCHAR NOT NULL,
+    PRIMARY KEY (week, rater, system, question_key, mode)
+);
+COMMENT ON TABLE eval.human_ratings IS 'What people said of answers, blind to the system; see `fresh-assets rating-sheet`.';
+COMMENT ON COLUMN eval.human_ratings.week IS 'Monday of the evaluation week (UTC).';
+COMMENT ON COLUMN eval.human_ratings.rater IS 'Who rated.';
+COMMENT ON COLUMN eval.human_ratings.system IS 'System whose answer it is.';
+COMMENT ON COLUMN eval.human_ratings.question_key IS 'Identity of the question.';
+COMMENT ON COLUMN eval.human_ratings.mode IS 'relaxed or strict.';
+COMMENT ON COLUMN eval.human_ratings.rating IS 'correct or incorrect.';
+COMMENT ON COLUMN eval.human_ratings.comment IS 'Why, in the words of the rater.';
+COMMENT ON COLUMN eval.human_ratings.answer_hash IS 'Hash of the answer that was rated; a later answer is not covered.';
+COMMENT ON COLUMN eval.human_ratings.file_name IS 'File it came in.';

@@ -161,3 +161,43 @@ COMMENT ON COLUMN mart.staleness_model.scale IS 'Standard deviation it is divide
 COMMENT ON COLUMN mart.staleness_model.coefficient IS 'What one standard deviation adds to the log odds of a change.';
 COMMENT ON COLUMN mart.staleness_model.run_id IS 'Dagster run that wrote the row.';
 COMMENT ON COLUMN mart.staleness_model.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE mart.judge_agreement (
+    week DATE NOT NULL,
+    rater_a VARCHAR NOT NULL,
+    rater_b VARCHAR NOT NULL,
+    mode VARCHAR NOT NULL,
+    slice VARCHAR NOT NULL,
+    rated INTEGER NOT NULL CHECK (rated > 0),
+    both_correct INTEGER NOT NULL,
+    only_a INTEGER NOT NULL,
+    only_b INTEGER NOT NULL,
+    both_incorrect INTEGER NOT NULL,
+    agreement DOUBLE NOT NULL CHECK (agreement BETWEEN 0 AND 1),
+    kappa DOUBLE CHECK (kappa BETWEEN -1 AND 1),
+    kappa_low DOUBLE,
+    kappa_high DOUBLE,
+    alpha DOUBLE,
+    run_id VARCHAR,
+    code_version VARCHAR,
+    PRIMARY KEY (week, rater_a, rater_b, mode, slice),
+    CHECK (rater_a < rater_b AND both_correct + only_a + only_b + both_incorrect = rated)
+);
+COMMENT ON TABLE mart.judge_agreement IS 'Pairs of judges and people on the answers both rated: how far they agree.';
+COMMENT ON COLUMN mart.judge_agreement.week IS 'Monday of the evaluation week (UTC).';
+COMMENT ON COLUMN mart.judge_agreement.rater_a IS 'The first by name; people are named human:NAME.';
+COMMENT ON COLUMN mart.judge_agreement.rater_b IS 'The second by name.';
+COMMENT ON COLUMN mart.judge_agreement.mode IS 'relaxed or strict.';
+COMMENT ON COLUMN mart.judge_agreement.slice IS 'Subset of the questions, as in mart.accuracy.';
+COMMENT ON COLUMN mart.judge_agreement.rated IS 'Answers that both rated correct or incorrect.';
+COMMENT ON COLUMN mart.judge_agreement.both_correct IS 'Both said correct.';
+COMMENT ON COLUMN mart.judge_agreement.only_a IS 'Only the first said correct.';
+COMMENT ON COLUMN mart.judge_agreement.only_b IS 'Only the second said correct.';
+COMMENT ON COLUMN mart.judge_agreement.both_incorrect IS 'Both said incorrect.';
+COMMENT ON COLUMN mart.judge_agreement.agreement IS 'Share on which they agree.';
+COMMENT ON COLUMN mart.judge_agreement.kappa IS 'Cohen''s kappa; NULL where one of them never varies.';
+COMMENT ON COLUMN mart.judge_agreement.kappa_low IS 'Lower end of its 95 % interval.';
+COMMENT ON COLUMN mart.judge_agreement.kappa_high IS 'Upper end of its 95 % interval.';
+COMMENT ON COLUMN mart.judge_agreement.alpha IS 'Krippendorff''s alpha (nominal); NULL where nothing varies.';
+COMMENT ON COLUMN mart.judge_agreement.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN mart.judge_agreement.code_version IS 'Code version of the asset that wrote the row.';

@@ -1,0 +1,142 @@
+"""Ratings by people: a sheet that is blind to the system, and back.
+
+The protocol of FreshLLMs (arXiv 2310.03214): a sample of answers, half of them to false premises,
+rated in both modes by two people who do not know the system.
+"""
+
+import csv
+import io
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+import duckdb
+import polars as pl
+
+from fresh_assets.answers.imports import cell_text, read_cells
+from fresh_assets.errors import BadInputError, UserError
+from fresh_assets.warehouse.archive import sha256
+
+TABLE = "eval.human_ratings"
+MODES = ("relaxed", "strict")
+COLUMNS = ("item", "question", "correct_answers", "false_premise", "response", *MODES, "comment")
+WORDS = {"correct": "correct", "c": "correct", "1": "correct"}
+WORDS |= {"incorrect": "incorrect", "i": "incorrect", "0": "incorrect"}
+
+
+@dataclass(frozen=True)
+class Item:
+    """An answer to be rated; `name` says nothing of the system."""
+
+    name: str
+    system: str
+    question_key: str
+    question: str
+    answers: tuple[str, ...]
+    false_premise: bool
+    response: str
+    answer_hash: str
+
+
+def read_items(con: duckdb.DuckDBPyConnection, week: date) -> list[Item]:
+    """Every answer given in a week, in the order of its name."""
+    rows = con.execute(
+        """
+        SELECT DISTINCT system, question_key, question, answers, false_premise, answer, answer_hash
+        FROM eval.answers JOIN freshqa.current_questions USING (version, question_key)
+        JOIN eval.judgements USING (week, system, question_key)
+        WHERE week = ? AND is_current AND answer IS NOT NULL
+        """,
+        [week],
+    ).fetchall()
+    items = [Item(_name(week, row[0], row[1]), *row) for row in rows]
+    return sorted(items, key=lambda item: item.name)
+
+
+def sample(items: list[Item], number: int, week: date) -> list[Item]:
+    """The same sample for every rater: half false premises, spread over systems and questions."""
+    if not items:
+        raise UserError(f"no answers were given in week {week}: `fresh-assets refresh` first")
+    drawn = random.Random(f"{week}").sample(items, len(items))  # noqa: S311
+    halves = ([i for i in drawn if i.false_premise], [i for i in drawn if not i.false_premise])
+    taken = [*halves[0][: number // 2], *halves[1][: number - number // 2]]
+    rest = [item for item in drawn if item not in taken]
+    return [*taken, *rest][: min(number, len(items))]
+
+
+def sheet(items: list[Item], rater: str) -> str:
+    """CSV text of a sheet, shuffled for the rater; text that a spreadsheet would run is quoted."""
+    shuffled = random.Random(rater).sample(items, len(items))  # noqa: S311
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for item in shuffled:
+        cells = [item.question, " | ".join(item.answers), item.false_premise, item.response]
+        writer.writerow([item.name, *(_harmless(str(cell)) for cell in cells), "", "", ""])
+    return text.getvalue()
+
+
+def read_sheet(
+    content: bytes, file_name: str, rater: str, week: date, items: list[Item]
+) -> pl.DataFrame:
+    """Content rows of eval.human_ratings from a filled-in sheet; rows left blank are skipped.
+
+    Raises BadInputError naming row and column of an unknown item or a word that is no rating.
+    """
+    known = {item.name: item for item in items}
+    rows = list(_ratings(content, file_name, known))
+    if not rows:
+        raise BadInputError(file_name, "no row is rated", "Fill in relaxed and strict")
+    return pl.DataFrame(
+        [
+            {
+                "week": week, "rater": rater, "system": item.system,
+                "question_key": item.question_key, "mode": mode, "rating": rating,
+                "comment": comment or None, "answer_hash": item.answer_hash,
+                "file_name": file_name,
+            }
+            for item, mode, rating, comment in rows
+        ],
+        infer_schema_length=None,
+    )  # fmt: skip
+
+
+def _ratings(
+    content: bytes, file_name: str, known: dict[str, Item]
+) -> Iterator[tuple[Item, str, str, str]]:
+    header, *rows = [[cell_text(c) for c in row] for row in read_cells(content, file_name)] or [[]]
+    missing = {"item", *MODES} - set(header)
+    if missing:
+        raise BadInputError(
+            file_name, f"no column {', '.join(sorted(missing))}", "Use `fresh-assets rating-sheet`"
+        )
+    seen: set[str] = set()
+    for number, row in enumerate(rows, 2):
+        cells = dict(zip(header, row, strict=False))
+        given = {mode: cells.get(mode, "").lower() for mode in MODES}
+        if not any(given.values()):
+            continue
+        place, item = f"row {number}", known.get(cells["item"])
+        if item is None:
+            problem = f"{cells['item']!r} is no answer of this week, or was given anew since"
+            raise BadInputError(file_name, problem, "Export a new sheet", f"{place}, column item")
+        if item.name in seen:
+            raise BadInputError(file_name, "the item is there twice", "Keep one row", place)
+        seen.add(item.name)
+        for mode, word in given.items():
+            if word and word not in WORDS:
+                raise BadInputError(
+                    file_name, f"{word!r} is no rating", "Write correct or incorrect",
+                    f"{place}, column {mode}",
+                )  # fmt: skip
+            if word:
+                yield item, mode, WORDS[word], cells.get("comment", "")
+
+
+def _name(week: date, system: str, question_key: str) -> str:
+    return sha256(f"{week}|{system}|{question_key}".encode())[:12]
+
+
+def _harmless(cell: str) -> str:
+    return f"'{cell}" if cell[:1] in {"=", "+", "-", "@", "\t", "\r"} else cell
