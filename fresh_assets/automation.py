@@ -45,6 +45,7 @@ NEEDS = {
     "mart/accuracy": "eval/judgements",
     "mart/comparisons": "eval/judgements",
     "mart/judge_agreement": "eval/judgements",
+    "mart/corrected_accuracy": "eval/judgements",
     "mart/staleness_model": "search/results",
     "mart/stale_answers": "search/evidence",
 }

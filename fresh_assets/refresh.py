@@ -285,7 +285,8 @@ class Platform:
                     steps.append(self._run(["eval/answers", "eval/judgements"], partition, report))
                 except RefreshError as error:
                     failures.append(error)
-        marts = ["accuracy", "comparisons", "judge_agreement", "staleness_model", "stale_answers"]
+        marts = ["accuracy", "comparisons", "judge_agreement", "corrected_accuracy"]
+        marts += ["staleness_model", "stale_answers"]
         if self._is_stale([f"mart.{mart}" for mart in marts], {"week": key}):
             steps.append(self._run([f"mart/{mart}" for mart in marts], key, report))
         blocked = any(isinstance(error, BlockedError) for error in failures)

@@ -3,12 +3,14 @@
 from datetime import date
 
 import dagster as dg
+import duckdb
 import polars as pl
 
 from fresh_assets.partitions import weeks
 from fresh_assets.scoring.accuracy import accuracy as compute_accuracy
 from fresh_assets.scoring.agreement import agree
 from fresh_assets.scoring.comparisons import ALPHA, compare_systems
+from fresh_assets.scoring.correction import correct_accuracies
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
 from fresh_assets.warehouse.lineage import version_of_week
@@ -31,9 +33,7 @@ def accuracy(
     """Accuracy of every system by slice, judge and mode, with counts, interval and bounds."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        version = version_of_week(con, week)
-        if version is None:
-            raise dg.Failure(f"no version dated up to the end of week {week} is imported")
+        version = _version(con, week)
         frame = compute_accuracy(con, week, version)
     return dg.Output(frame, metadata={"version": str(version), "overall": _overall(frame)})
 
@@ -56,10 +56,7 @@ def comparisons(
     paired bootstrap interval, smallest difference that could be detected."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        version = version_of_week(con, week)
-        if version is None:
-            raise dg.Failure(f"no version dated up to the end of week {week} is imported")
-        frame = compare_systems(con, week, version)
+        frame = compare_systems(con, week, _version(con, week))
     real = frame.filter(pl.col("p_holm") < ALPHA)
     return dg.Output(frame, metadata={"pairs": len(frame), "real differences": len(real)})
 
@@ -83,11 +80,36 @@ def judge_agreement(
     Krippendorff's alpha."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        version = version_of_week(con, week)
-        if version is None:
-            raise dg.Failure(f"no version dated up to the end of week {week} is imported")
-        frame = agree(con, week, version)
+        frame = agree(con, week, _version(con, week))
     return dg.Output(frame, metadata={"pairs": len(frame)})
+
+
+@dg.asset(
+    key_prefix="mart",
+    deps=[
+        dg.AssetDep(["eval", "judgements"]),
+        dg.AssetDep(["eval", "human_ratings"]),
+        dg.AssetDep(["freshqa", "questions"], partition_mapping=dg.AllPartitionMapping()),
+    ],
+    partitions_def=weeks,
+    code_version="1",
+    kinds={"python", "duckdb"},
+    metadata={ALLOW_EMPTY: True},
+)
+def corrected_accuracy(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> pl.DataFrame:
+    """Accuracy without the errors of its judge, by sensitivity and specificity against people."""
+    week = date.fromisoformat(partition_key(context)["week"])
+    with warehouse.reader() as con:
+        return correct_accuracies(con, week, _version(con, week))
+
+
+def _version(con: duckdb.DuckDBPyConnection, week: date) -> date:
+    version = version_of_week(con, week)
+    if version is None:
+        raise dg.Failure(f"no version dated up to the end of week {week} is imported")
+    return version
 
 
 def _overall(frame: pl.DataFrame) -> dg.MetadataValue:
@@ -106,4 +128,4 @@ def _percent(value: float | None) -> str:
     return "not rated" if value is None else f"{value:.1%}"
 
 
-ASSETS = [accuracy, comparisons, judge_agreement]
+ASSETS = [accuracy, comparisons, judge_agreement, corrected_accuracy]

@@ -109,3 +109,37 @@ def test_two_raters_are_compared_with_each_other_and_with_the_judge(
     assert found[0][2] >= 10
     assert found[0][5] is None
     assert found[0][4] == pytest.approx(1 - found[0][3] / found[0][2])
+
+
+def test_accuracy_is_corrected_by_what_people_said(tmp_path: Path, demo: Demo) -> None:
+    platform = demo_platform(tmp_path, demo, REFERENCES)
+    platform.refresh(DEMO_WEEK, list(REFERENCES), lambda _: None)
+    with platform.warehouse.reader() as con:
+        every = read_items(con, DEMO_WEEK)
+        judged = {
+            (system, key): rating
+            for system, key, rating in con.sql(
+                "SELECT system, question_key, rating FROM eval.judgements "
+                "WHERE mode = 'relaxed' AND rating <> 'unrated'"
+            ).fetchall()
+        }
+    names = {item.name: judged.get((item.system, item.question_key), "") for item in every}
+    rows = list(csv.DictReader(io.StringIO(sheet(every, "ana"))))
+    called_correct = [row for row in rows if names[row["item"]] == "correct"]
+    wrong = {row["item"] for row in called_correct[:8]}
+    for row in rows:
+        row["relaxed"] = "incorrect" if row["item"] in wrong else names[row["item"]]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS)
+    writer.writeheader()
+    writer.writerows(rows)
+    platform.import_ratings(out.getvalue().encode(), "ana.csv", DEMO_WEEK, "ana")
+    platform.refresh(DEMO_WEEK, list(REFERENCES), lambda _: None)
+    with platform.warehouse.reader() as con:
+        found = con.sql("SELECT * FROM mart.corrected_accuracy ORDER BY system").pl()
+    called_incorrect = sum(rating == "incorrect" for rating in judged.values())
+    assert set(found["system"]) == set(REFERENCES)
+    assert set(found["sensitivity"]) == {1.0}
+    assert found["specificity"][0] == pytest.approx(called_incorrect / (called_incorrect + 8))
+    assert (found["corrected"] < found["accuracy"]).all()
+    assert set(found["people_rated"]) == {len(judged)}

@@ -1,10 +1,12 @@
 """Agreement of raters: hand-worked cases and what holds for every table."""
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given
 
 from fresh_assets.scoring.agreement import measures
+from fresh_assets.scoring.correction import JudgeErrors, corrected
 
 CELLS = st.tuples(*[st.integers(0, 40)] * 4).filter(any)
 
@@ -35,3 +37,34 @@ def test_bounds_and_symmetry(cells: tuple[int, int, int, int]) -> None:
     assert first == pytest.approx(second, nan_ok=True)
     relabelled = measures(neither, only_b, only_a, both)
     assert (first[1] is None) == (relabelled[1] is None)
+
+
+def test_a_hand_worked_correction() -> None:
+    found = corrected(60, 100, JudgeErrors(45, 5, 10, 40))
+    assert found
+    assert found["sensitivity"] == pytest.approx(0.9)
+    assert found["specificity"] == pytest.approx(0.8)
+    assert found["corrected"] == pytest.approx((0.6 + 0.8 - 1) / (0.9 + 0.8 - 1))
+    assert found["corrected_low"] < found["corrected"] < found["corrected_high"]
+
+
+def test_a_perfect_judge_needs_no_correction_and_a_useless_one_gets_none() -> None:
+    perfect = corrected(60, 100, JudgeErrors(50, 0, 0, 50))
+    assert perfect
+    assert perfect["corrected"] == pytest.approx(0.6)
+    assert corrected(60, 100, JudgeErrors(25, 25, 25, 25)) is None
+    assert corrected(60, 100, JudgeErrors(50, 5, 0, 0)) is None
+
+
+def test_the_interval_covers_the_truth() -> None:
+    random = np.random.default_rng(3)
+    truth, se, sp, covered = 0.5, 0.9, 0.8, 0
+    for _ in range(200):
+        seen = random.binomial(400, truth * se + (1 - truth) * (1 - sp))
+        right, wrong = random.binomial(75, se), random.binomial(75, sp)
+        found = corrected(
+            int(seen), 400, JudgeErrors(int(right), 75 - int(right), 75 - int(wrong), int(wrong))
+        )
+        assert found
+        covered += found["corrected_low"] <= truth <= found["corrected_high"]
+    assert 0.9 <= covered / 200 <= 0.99

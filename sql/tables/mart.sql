@@ -201,3 +201,37 @@ COMMENT ON COLUMN mart.judge_agreement.kappa_high IS 'Upper end of its 95 % inte
 COMMENT ON COLUMN mart.judge_agreement.alpha IS 'Krippendorff''s alpha (nominal); NULL where nothing varies.';
 COMMENT ON COLUMN mart.judge_agreement.run_id IS 'Dagster run that wrote the row.';
 COMMENT ON COLUMN mart.judge_agreement.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE mart.corrected_accuracy (
+    week DATE NOT NULL,
+    system VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    mode VARCHAR NOT NULL,
+    judged INTEGER NOT NULL CHECK (judged > 0),
+    accuracy DOUBLE NOT NULL CHECK (accuracy BETWEEN 0 AND 1),
+    people_rated INTEGER NOT NULL CHECK (people_rated > 0),
+    sensitivity DOUBLE NOT NULL CHECK (sensitivity BETWEEN 0 AND 1),
+    specificity DOUBLE NOT NULL CHECK (specificity BETWEEN 0 AND 1),
+    corrected DOUBLE NOT NULL CHECK (corrected BETWEEN 0 AND 1),
+    corrected_low DOUBLE NOT NULL,
+    corrected_high DOUBLE NOT NULL,
+    run_id VARCHAR,
+    code_version VARCHAR,
+    PRIMARY KEY (week, system, judge, mode),
+    CHECK (corrected_low <= corrected_high)
+);
+COMMENT ON TABLE mart.corrected_accuracy IS 'Accuracy on all TEST questions, corrected for the errors of the judge that people found in a sample.';
+COMMENT ON COLUMN mart.corrected_accuracy.week IS 'Monday of the evaluation week (UTC).';
+COMMENT ON COLUMN mart.corrected_accuracy.system IS 'System under test.';
+COMMENT ON COLUMN mart.corrected_accuracy.judge IS 'Judge that is corrected.';
+COMMENT ON COLUMN mart.corrected_accuracy.mode IS 'relaxed or strict.';
+COMMENT ON COLUMN mart.corrected_accuracy.judged IS 'Answers of the system that the judge rated.';
+COMMENT ON COLUMN mart.corrected_accuracy.accuracy IS 'Accuracy as the judge sees it.';
+COMMENT ON COLUMN mart.corrected_accuracy.people_rated IS 'Ratings by people of answers, of all systems of the week, that the judge rated too.';
+COMMENT ON COLUMN mart.corrected_accuracy.sensitivity IS 'Share of what people call correct that the judge calls correct.';
+COMMENT ON COLUMN mart.corrected_accuracy.specificity IS 'Share of what people call incorrect that the judge calls incorrect.';
+COMMENT ON COLUMN mart.corrected_accuracy.corrected IS '(accuracy + specificity - 1) / (sensitivity + specificity - 1), within 0 and 1 (Rogan and Gladen 1978).';
+COMMENT ON COLUMN mart.corrected_accuracy.corrected_low IS 'Lower end of its 95 % interval (bootstrap over both samples).';
+COMMENT ON COLUMN mart.corrected_accuracy.corrected_high IS 'Upper end of its 95 % interval.';
+COMMENT ON COLUMN mart.corrected_accuracy.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN mart.corrected_accuracy.code_version IS 'Code version of the asset that wrote the row.';
