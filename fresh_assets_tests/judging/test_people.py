@@ -141,5 +141,8 @@ def test_accuracy_is_corrected_by_what_people_said(tmp_path: Path, demo: Demo) -
     assert set(found["system"]) == set(REFERENCES)
     assert set(found["sensitivity"]) == {1.0}
     assert found["specificity"][0] == pytest.approx(called_incorrect / (called_incorrect + 8))
-    assert (found["corrected"] < found["accuracy"]).all()
+    perfect, frozen = found.rows(named=True)
+    assert perfect["accuracy"] == perfect["corrected"] == 1
+    assert frozen["corrected"] < frozen["accuracy"]
+    assert frozen["corrected_low"] < frozen["corrected"] < frozen["corrected_high"]
     assert set(found["people_rated"]) == {len(judged)}
