@@ -12,7 +12,7 @@ import dagster as dg
 
 from fresh_assets.answers.answering import IN_BATCH, WAITING, finished_batches
 from fresh_assets.answers.systems import read_systems
-from fresh_assets.benchmark.upstream import imported_versions, read_index
+from fresh_assets.benchmark.upstream import imported_versions, listed_entries, read_index
 from fresh_assets.partitions import TIMEZONE, monday, systems, versions
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
@@ -91,8 +91,10 @@ def schedules(settings: Settings) -> list[dg.ScheduleDefinition]:
         job=version_check, cron_schedule="0 5 * * *", execution_timezone=TIMEZONE,
         default_status=status,
     )  # fmt: skip
-    def daily_version_check(_: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+    def daily_version_check(_: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         """Daily 05:00 UTC: read the upstream list of versions."""
+        if not settings.has_index:
+            return dg.SkipReason("there is no list of versions: they come from files")
         return dg.RunRequest()
 
     @dg.schedule(
@@ -187,17 +189,18 @@ def _look_upstream(
     """A failed import is asked for again a day later, not at every look."""
     if not settings.upstream:
         return dg.SkipReason("FRESH_ASSETS_UPSTREAM names no upstream list")
-    entries = [e for e in read_index(settings, archive) if e.version and e.sheet_id]
+    listed = listed_entries(read_index(settings, archive))
+    there = [entry.version for entry in listed if not entry.overwritten_by]
     with warehouse.reader() as con:
         have = imported_versions(con)
     today = datetime.now(UTC).date()
-    new = [str(e.version) for e in entries if e.version not in have]
-    old = [str(e.version) for e in entries[:RECHECKED] if e.version in have]
+    new = [str(version) for version in there if version not in have]
+    old = [str(version) for version in there[-RECHECKED:] if version in have]
     week = str(monday(today))
     again = old if context.cursor != week else []
     context.update_cursor(week)
     if not new and not again:
-        return dg.SkipReason(f"no new version among the {len(entries)} that are listed")
+        return dg.SkipReason(f"no new version among the {len(listed)} that are listed")
     attempts = [*((v, f"{v} {today}") for v in new), *((v, f"{v} again {week}") for v in again)]
     return dg.SensorResult(
         run_requests=[dg.RunRequest(partition_key=v, run_key=key) for v, key in attempts],

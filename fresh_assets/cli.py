@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import duckdb
 import pydantic
+import pydantic_settings
 import typer
 from rich.console import Console
 from rich.markup import escape
@@ -61,6 +62,8 @@ def main() -> None:
         first = error.errors()[0]
         name = f"FRESH_ASSETS_{'_'.join(map(str, first['loc']))}".upper()
         _fail(f"{name}: {first['msg']}")
+    except pydantic_settings.SettingsError as error:
+        _fail(f"{error}: JSON is expected there, see docs/runbook.md")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, sqlite3.Error, duckdb.Error) as error:

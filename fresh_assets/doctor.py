@@ -1,6 +1,7 @@
 """What is configured, what is missing, and how to mend it."""
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.publish import latest, open_latest
+from fresh_assets.web.fetch import place_of
 
 NETWORK_FILESYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"}
 
@@ -116,8 +118,12 @@ def _search(settings: Settings) -> Iterator[Finding]:
 
 
 def _upstream(settings: Settings) -> Iterator[Finding]:
-    if settings.upstream:
-        yield Finding("ok", "upstream", f"versions are listed at {settings.upstream}")
+    if re.match("https?://", settings.upstream):
+        yield Finding("ok", "upstream", f"versions are listed at {place_of(settings.upstream)}")
+    elif settings.upstream:
+        state = "ok" if Path(settings.upstream).is_file() else "broken"
+        told = "is the list of versions" if state == "ok" else "is neither a file nor http(s)://"
+        yield Finding(state, "upstream", f"{settings.upstream} {told}")
     else:
         told = "FRESH_ASSETS_UPSTREAM is not set: versions come from files you import"
         yield Finding("note", "upstream", told)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +38,19 @@ from fresh_assets.errors import UserError
 from fresh_assets.judging import lexical, people
 from fresh_assets.judging.rating import judge_hash
 from fresh_assets.partitions import check_week, monday, systems, this_week, versions
-from fresh_assets.search.snapshot import import_recorded
+from fresh_assets.search.snapshot import (
+    complete_searches,
+    engines_to_search,
+    import_recorded,
+    tolerance,
+)
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive, sha256
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.lineage import is_up_to_date, version_of_week
 from fresh_assets.warehouse.publish import is_published
 from fresh_assets.warehouse.slices import content_hash, slice_name, write_slice
+from fresh_assets.web.fetch import FetchError
 
 DAGSTER_YAML = """\
 telemetry: {enabled: false}
@@ -123,6 +129,7 @@ class Platform:
         Sheets are fetched side by side and imported in the order of their dates, each in one
         commit: what was imported before an interruption stays.
         """
+        read_index(self.settings, self.archive)
         self.refresh_benchmark(report)
         with self.warehouse.reader() as con:
             have, listed = imported_versions(con), listed_versions(con)
@@ -310,8 +317,11 @@ class Platform:
     def refresh_benchmark(self, report: Callable[[str], None]) -> list[Step]:
         """Bring the assets of FreshQA up to date for every imported version."""
         steps = []
-        if self._index_changed():
-            steps.append(self._run(["freshqa/version_index"], None, report))
+        try:
+            if self._index_changed():
+                steps.append(self._run(["freshqa/version_index"], None, report))
+        except FetchError as error:
+            report(f"The upstream list could not be read, going on without it: {error}")
         imported = self._imported_versions()
         self._add_partitions(versions, imported)
         for asset in ("questions", "question_links", "changes"):
@@ -327,12 +337,10 @@ class Platform:
         return steps
 
     def _index_changed(self) -> bool:
-        settings = self.settings
-        files = (Path(settings.upstream_index), settings.index_file)
-        if not settings.upstream and not any(file.exists() for file in files):
+        if not self.settings.has_index:
             return False
         table = self.warehouse.declaration.tables["freshqa.version_index"]
-        found = content_hash(table, as_frame(read_index(settings, self.archive)))
+        found = content_hash(table, as_frame(read_index(self.settings, self.archive)))
         return self._recorded_hashes(table.name).get("") != found
 
     def _imported_versions(self) -> list[str]:
@@ -346,17 +354,22 @@ class Platform:
         key = {"week": week.isoformat()}
         if self._is_stale(["search.results", "search.evidence"], key):
             return True
-        if week == this_week() and self.settings.engine:
-            archived_engines = {s.engine for s in self.archive.searches(week)}
-            if set(self.settings.engines) - archived_engines:
-                return True
+        today = datetime.now(UTC).date()
+        searches = self.archive.searches(week)
         with self.warehouse.reader() as con:
+            version = version_of_week(con, week)
             rows = con.execute(
                 "SELECT engine, question_key, payload_hash FROM search.results WHERE week = ?",
                 [week],
             ).fetchall()
-        archived = {(s.engine, s.question_key, s.payload_hash) for s in self.archive.searches(week)}
-        return set(rows) != archived
+            questions = con.execute(
+                "SELECT question_key FROM freshqa.current_questions WHERE version = ?", [version]
+            ).fetchall()
+        if set(engines_to_search(self.settings, searches, week, today)) - {e for e, _, _ in rows}:
+            return True
+        allowed = tolerance(self.settings, week, today)
+        kept = complete_searches(searches, [key for (key,) in questions], allowed)
+        return set(rows) != {(s.engine, s.question_key, s.payload_hash) for s in kept}
 
     def _systems(self, week: date, only: list[str]) -> list[str]:
         read = read_systems(self.settings.systems_toml)

@@ -87,6 +87,12 @@ class Settings(BaseSettings):
         return self.home / "upstream" / "index.csv"
 
     @property
+    def has_index(self) -> bool:
+        """Whether there is any list of versions to read."""
+        files = (Path(self.upstream_index), self.index_file)
+        return bool(self.upstream) or any(file.exists() for file in files)
+
+    @property
     def warehouse_file(self) -> Path:
         """The live DuckDB file: only the platform opens it."""
         return self.home / "warehouse.duckdb"

@@ -153,6 +153,16 @@ def test_doctor_says_what_is_missing(tmp_path: Path, refreshed: Platform) -> Non
     searched = run(tmp_path, "doctor", FRESH_ASSETS_ENGINE="brave,bing", BRAVE_API_KEY="sk-brave-1")
     assert "ok  search: brave searches" in searched.stdout
     assert "broken  search: no search engine 'bing'" in searched.stdout
+    private = "https://u:tok@h.example/R.md?token=SECRET"
+    told = output_of(tmp_path, "doctor", FRESH_ASSETS_UPSTREAM=private)
+    assert "https://h.example/R.md" in told
+    assert "SECRET" not in told
+    assert "tok" not in told.replace("token", "")
+    nowhere = run(tmp_path, "doctor", FRESH_ASSETS_UPSTREAM="/nope/README.md")
+    assert "broken  upstream: /nope/README.md is neither" in nowhere.stdout
+    assert "JSON is expected" in error_of(
+        tmp_path, "versions", FRESH_ASSETS_ALERT_EMAIL_TO="me@x.org"
+    )
     broken = tmp_path / "systems.toml"
     broken.write_text("[systems.a]\nmethod = 'magic'\n")
     done = run(tmp_path, "doctor", FRESH_ASSETS_SYSTEMS_FILE=str(broken))

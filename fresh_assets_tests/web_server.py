@@ -29,13 +29,16 @@ class Got:
 
 @dataclass(frozen=True)
 class Page:
-    """What the server sends. `cut`: bytes of the body to send before the connection is dropped."""
+    """What the server sends. `cut`: bytes of the body to send before the connection is dropped;
+    `drip`: seconds before each byte of the body.
+    """
 
     body: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     cut: int | None = None
+    drip: float = 0.0
 
 
 def json_page(value: Any, **more: Any) -> Page:
@@ -99,6 +102,11 @@ def web_server(script: Script) -> Iterator[Server]:
             if page.status != 304:
                 self.send_header("content-length", str(len(page.body)))
             self.end_headers()
+            if page.drip:
+                for byte in page.body:
+                    time.sleep(page.drip)
+                    self.wfile.write(bytes([byte]))
+                return
             self.wfile.write(page.body[: page.cut])
             if page.cut is not None:
                 self.wfile.flush()

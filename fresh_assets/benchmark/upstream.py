@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
@@ -15,13 +15,14 @@ from fresh_assets.benchmark.version_index import (
     Entry,
     check_history,
     merge_entries,
+    parse_history,
     parse_index,
 )
 from fresh_assets.errors import BadInputError, UserError
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
-from fresh_assets.web.fetch import Fetched, FetchError, Limits, Web, page_title
+from fresh_assets.web.fetch import Fetched, FetchError, Limits, Web, page_title, place_of
 
 MOST_TABS = 20
 FETCHES_AT_ONCE = 4
@@ -51,7 +52,8 @@ def make_web(settings: Settings) -> Web:
 
 def fetch_kept(web: Web, archive: Archive, url: str) -> bytes:
     """The content of `url`; it is sent again only if it changed since the last time."""
-    last = archive.last_fetch(url)
+    place = place_of(url)
+    last = archive.last_fetch(place)
     headers = {}
     if last and last.etag:
         headers["If-None-Match"] = last.etag
@@ -61,21 +63,21 @@ def fetch_kept(web: Web, archive: Archive, url: str) -> bytes:
     if last and fetched.status == 304:
         return archive.get(last.content_hash)
     etag, modified = fetched.headers.get("etag"), fetched.headers.get("last-modified")
-    archive.put_fetch(url, fetched.content, etag, modified)
+    archive.put_fetch(place, fetched.content, etag, modified)
     return fetched.content
 
 
 def read_index(settings: Settings, archive: Archive) -> list[Entry]:
     """The upstream list, and after it the versions that only the imported list has."""
     source, kept = settings.upstream_index, settings.index_file
-    older = parse_index(read_text(kept), kept.name) if kept.exists() else []
+    older = parse_history(read_text(kept)) if kept.exists() else []
     if older and not settings.upstream and not Path(source).exists():
         return older
     if re.match(r"https?://", source):
         text = fetch_kept(make_web(settings), archive, source).decode("utf-8", "replace")
     else:
         text = read_text(Path(source))
-    return merge_entries(parse_index(text, source), older)
+    return merge_entries(parse_index(text, place_of(source)), older)
 
 
 def read_text(file: Path) -> str:
@@ -104,12 +106,24 @@ def keep_index(settings: Settings, content: bytes, file_name: str) -> int:
 def listed_versions(con: duckdb.DuckDBPyConnection) -> list[Listed]:
     """Versions of freshqa.version_index that have a sheet, oldest first."""
     rows = con.execute("""
-        SELECT version, sheet_id, resource_key,
-            nullif(max(version) OVER (PARTITION BY sheet_id), version)
-        FROM freshqa.version_index
+        SELECT version, sheet_id, resource_key FROM freshqa.version_index
         WHERE version IS NOT NULL AND sheet_id IS NOT NULL ORDER BY version
     """).fetchall()
-    return [Listed(*row) for row in rows]
+    return _listed(rows)
+
+
+def listed_entries(entries: Iterable[Entry]) -> list[Listed]:
+    """Entries that are versions with a sheet, oldest first."""
+    found = ((e.version, e.sheet_id, e.resource_key) for e in entries)
+    return _listed(sorted((v, s, k) for v, s, k in found if v and s))
+
+
+def _listed(rows: Sequence[tuple[date, str, str | None]]) -> list[Listed]:
+    newest = {sheet_id: version for version, sheet_id, _ in rows}
+    return [
+        Listed(version, sheet_id, key, newest[sheet_id] if newest[sheet_id] > version else None)
+        for version, sheet_id, key in rows
+    ]
 
 
 def imported_versions(con: duckdb.DuckDBPyConnection) -> set[date]:

@@ -50,13 +50,17 @@ def parse_index(text: str, source: str) -> list[Entry]:
 
     An index without any version is refused, so that a changed page never empties the table.
     """
-    header = text.lstrip("\ufeff").partition("\n")[0]
-    entries = parse_history(text) if header.startswith("version_date,") else parse_readme(text)
+    entries = parse_history(text) if _is_history(text) else parse_readme(text)
     if not any(entry.version for entry in entries):
         raise BadInputError(
             source, "no FreshQA version is listed", "Give the upstream README or a history CSV"
         )
     return entries
+
+
+def _is_history(text: str) -> bool:
+    header = text.lstrip("\ufeff").partition("\n")[0]
+    return {"version_date", "sheet_id"} <= set(next(csv.reader([header]), []))
 
 
 def merge_entries(newest: Sequence[Entry], older: Sequence[Entry]) -> list[Entry]:
@@ -76,7 +80,9 @@ def as_frame(entries: Sequence[Entry]) -> pl.DataFrame:
 def check_history(text: str, source: str) -> list[Entry]:
     """Entries of a history CSV that a person gives; BadInputError names the first wrong row."""
     rows = list(csv.DictReader(io.StringIO(text.lstrip("\ufeff"))))
-    if not rows or not {"version_date", "sheet_id"} <= set(rows[0]):
+    if not rows and _is_history(text):
+        raise BadInputError(source, "no versions in it", "Give a row for each")
+    if not _is_history(text):
         raise BadInputError(
             source, "no columns version_date and sheet_id", "Give them, and resourcekey if needed"
         )

@@ -6,11 +6,17 @@ import dagster as dg
 import polars as pl
 
 from fresh_assets.errors import UserError
-from fresh_assets.partitions import this_week, weeks, with_the_week_before
+from fresh_assets.partitions import weeks, with_the_week_before
 from fresh_assets.search.drift import find_drift
 from fresh_assets.search.engines import make_engine, make_parser
-from fresh_assets.search.recorded import NAME as RECORDED
-from fresh_assets.search.snapshot import parse_snapshot, search_missing, snapshot_rows
+from fresh_assets.search.snapshot import (
+    complete_searches,
+    engines_to_search,
+    parse_snapshot,
+    search_missing,
+    snapshot_rows,
+    tolerance,
+)
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
@@ -51,27 +57,30 @@ def results(
         )
     if version is None or not questions:
         raise dg.Failure(f"no version dated up to the end of week {week} is imported")
-    engines = {s.engine for s in archived}
-    if not engines or (settings.engine and week == this_week()):
-        engines |= set(settings.engines)
-    may_search = engines - {RECORDED} if archived else engines
-    for name in sorted(may_search):
+    today = datetime.now(UTC).date()
+    for name in engines_to_search(settings, archived, week, today):
+        if questions.keys() <= {s.question_key for s in archived if s.engine == name}:
+            continue
         engine = make_engine(name, settings)
-        left = search_missing(archive, engine, week, version, questions, datetime.now(UTC).date())
+        left = search_missing(archive, engine, week, version, questions, today)
         if left and left.number > settings.max_unsearched * len(questions):
             raise UserError(
                 f"{name} could not search {left.number} of {len(questions)} questions, e.g. "
                 f"{left.question!r} ({left.problem}); the others are archived: run it again"
             )
-    rows = snapshot_rows(archive, week)
+    searches = archive.searches(week)
+    if not searches:
+        raise UserError(f"nothing was found for week {week}")
+    allowed = tolerance(settings, week, today)
+    rows = snapshot_rows(archive, week, complete_searches(searches, questions, allowed))
     return dg.Output(
         rows,
         metadata={
             "version": str(version),
-            "searched now": len(rows) - len(archived),
+            "searched now": len(searches) - len(archived),
             "requests": int(rows["requests"].sum()),
             "cost (USD)": _cost(rows),
-            "engines": sorted(engines),
+            "engines": sorted(rows["engine"].unique()),
         },
     )
 

@@ -4,6 +4,7 @@ What an engine is asked, how fast and how often is set in engines.toml.
 """
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -100,6 +101,11 @@ class LiveEngine:
     def queries(self, question: str, as_of: date) -> list[str]:
         """What is sent for a question."""
         return queries_of(question, self.config.query, as_of)
+
+    def most_requests(self, question: str, as_of: date) -> int:
+        """Requests that a question takes at most, failures and repeated tries apart."""
+        pages = math.ceil(self.config.results / self._adapter.page_size)
+        return pages * len(self.queries(question, as_of))
 
     def search(self, query: str, as_of: date) -> bytes:
         """The reply to a question, verbatim; several replies as a JSON list.

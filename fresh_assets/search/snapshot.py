@@ -1,7 +1,7 @@
 """The weekly snapshot: search what is missing, import what was saved, parse the archive."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -11,15 +11,19 @@ import polars as pl
 
 from fresh_assets.errors import BadInputError, UserError
 from fresh_assets.partitions import monday
+from fresh_assets.search.corpus import NAME as CORPUS
 from fresh_assets.search.dates import parse_date
 from fresh_assets.search.engine import Engine, Evidence
 from fresh_assets.search.live import LiveEngine, responses
+from fresh_assets.search.recorded import NAME as RECORDED
 from fresh_assets.search.recorded import RecordedEngine, RecordedSearch, read_recorded
-from fresh_assets.warehouse.archive import Archive, Query, sha256
+from fresh_assets.settings import Settings
+from fresh_assets.warehouse.archive import Archive, Query, Search, sha256
 from fresh_assets.web.fetch import FetchError
 
 FREE_SEARCHES_AT_ONCE = 500
 """Searches of a local engine that are archived together; they cost nothing to repeat."""
+LATER_EDITS = 0.05
 FAILURES_TO_STOP = 10
 """Failed questions in a row after which a live engine is given up."""
 EVIDENCE_SCHEMA = {
@@ -89,7 +93,7 @@ def search_now(archive: Archive, engine: LiveEngine, question: str, today: date)
     sent = _sent(engine, question, today)
     if known := archive.queries(week, engine.name).get(sent):
         return archive.get(known.payload_hash)
-    _check_quota(archive, engine, 1, today)
+    _check_quota(archive, engine, [question], today)
     payload = engine.search(question, today)
     archive.put_query(_query(engine, week, sent, today, payload), payload)
     return payload
@@ -111,9 +115,10 @@ def _search_live(
     for question in [q for q in keys if _sent(engine, q, today) in known]:
         query = known[_sent(engine, question, today)]
         archive.put_query(query, archive.get(query.payload_hash), version, keys.pop(question))
-    _check_quota(archive, engine, len(keys), today)
+    _check_quota(archive, engine, keys, today)
     failed: dict[str, FetchError] = {}
     in_a_row = 0
+    stopped = False
     waiting = deque(keys)
     for question, found in _replies(engine, waiting, today):
         if isinstance(found, bytes):
@@ -124,8 +129,12 @@ def _search_live(
         failed[question] = found
         in_a_row += 1
         if found.kind == "stopped" or in_a_row == FAILURES_TO_STOP:
+            stopped = True
             waiting.clear()
-    return _unsearched(engine, keys, failed)
+    if stopped:
+        why = next((e for e in failed.values() if e.kind == "stopped"), next(iter(failed.values())))
+        raise UserError(f"{engine.name} was stopped: {why}")
+    return _unsearched(keys, failed)
 
 
 def _replies(
@@ -147,27 +156,27 @@ def _replies(
 
 
 def _unsearched(
-    engine: LiveEngine, keys: Mapping[str, list[str]], failed: Mapping[str, FetchError]
+    keys: Mapping[str, list[str]], failed: Mapping[str, FetchError]
 ) -> Unsearched | None:
     if not failed:
         return None
     question, error = next(iter(failed.items()))
-    stopping = next((e for e in failed.values() if e.kind == "stopped"), None)
-    if stopping or len(failed) >= FAILURES_TO_STOP:
-        raise UserError(f"{engine.name} was stopped: {stopping or error}")
     return Unsearched(sum(len(keys[q]) for q in failed), question, str(error))
 
 
-def _check_quota(archive: Archive, engine: LiveEngine, wanted: int, today: date) -> None:
-    """Refuse what would go beyond the month's quota before anything is asked."""
+def _check_quota(
+    archive: Archive, engine: LiveEngine, questions: Iterable[str], today: date
+) -> None:
+    """Refuse what could go beyond the month's quota before anything is asked."""
     quota = engine.config.quota
+    wanted = sum(engine.most_requests(question, today) for question in questions)
     if quota is None or not wanted:
         return
     left = quota - archive.requests_since(engine.name, today.replace(day=1))
     if wanted > left:
         raise UserError(
-            f"{engine.name}: {wanted} searches are needed, and {max(0, left)} of the month's quota "
-            f"of {quota} are left"
+            f"{engine.name}: up to {wanted} requests are needed, and {max(0, left)} of the month's "
+            f"quota of {quota} are left"
         )
 
 
@@ -228,14 +237,52 @@ def import_recorded(
     return list(matched.values())
 
 
-def snapshot_rows(archive: Archive, week: date) -> pl.DataFrame:
-    """Content rows of search.results from the archive.
+def engines_to_search(
+    settings: Settings, archived: Iterable[Search], week: date, today: date
+) -> list[str]:
+    """Engines that may still be asked about a week.
+
+    A past week that has results is only searched by the local engine; the running week by the
+    engines that are configured, or by those it was begun with.
+    """
+    begun = {search.engine for search in archived}
+    if begun and week < monday(today):
+        return sorted(begun & {CORPUS})
+    if settings.engine or not begun:
+        return settings.engines
+    return sorted(begun - {RECORDED})
+
+
+def tolerance(settings: Settings, week: date, today: date) -> float:
+    """Share of a week's questions that may lack results; a past week may have been edited since."""
+    past = week < monday(today)
+    return max(settings.max_unsearched, LATER_EDITS if past else 0.0)
+
+
+def complete_searches(
+    searches: Sequence[Search], questions: Iterable[str], tolerance: float
+) -> list[Search]:
+    """The searches of engines that have results for all question keys but a tolerated share.
+
+    All searches, where no engine has: what is incomplete is then told by its check.
+    """
+    wanted = set(questions)
+    have: dict[str, set[str]] = {}
+    for search in searches:
+        have.setdefault(search.engine, set()).add(search.question_key)
+    lacking = {engine: len(wanted - keys) for engine, keys in have.items()}
+    complete = {e for e, number in lacking.items() if number <= tolerance * len(wanted)}
+    return [s for s in searches if s.engine in complete] if complete else list(searches)
+
+
+def snapshot_rows(archive: Archive, week: date, searches: Iterable[Search]) -> pl.DataFrame:
+    """Content rows of search.results of archived searches.
 
     The first question of a query bears its requests and cost; others that share it cost nothing.
     """
     rows = []
     billed: dict[str, dict[str, Query]] = {}
-    for search in archive.searches(week):
+    for search in searches:
         if search.engine not in billed:
             billed[search.engine] = archive.queries(week, search.engine)
         query = billed[search.engine].pop(search.query, None)

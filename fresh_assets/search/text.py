@@ -17,7 +17,8 @@ def text_of(value: Any) -> str | None:
     """Readable text of a scalar; None when there is none."""
     if isinstance(value, bool) or value is None or isinstance(value, dict | list):
         return None
-    return " ".join(str(value).split()) or None
+    whole = str(value).encode("utf-8", "replace").decode()  # half an emoji, cut by the engine
+    return " ".join(whole.split()) or None
 
 
 def plain_text(value: Any) -> str | None:
@@ -36,7 +37,7 @@ def host(url: Any) -> str | None:
     if not isinstance(url, str):
         return None
     try:
-        return (urlsplit(url).hostname or "").removeprefix("www.") or None
+        return text_of((urlsplit(url).hostname or "").removeprefix("www."))
     except ValueError:
         return None
 

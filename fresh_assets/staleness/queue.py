@@ -25,12 +25,13 @@ pieces AS (
 seen AS (
     SELECT question_key, count(*)::INTEGER AS evidence_pieces,
         count(*) FILTER (WHERE holds_answer)::INTEGER AS pieces_with_answer,
-        max(date) AS newest_evidence, max_by(url, date) AS newest_url
+        max(date) AS newest_evidence, max_by(url, (date, url)) AS newest_url
     FROM pieces GROUP BY ALL
 ),
 boxes AS (
-    SELECT question_key, min_by(coalesce(highlight, snippet), rank) AS box_says,
-        min_by(holds_answer, rank) AS box_holds_answer
+    SELECT question_key,
+        min_by(coalesce(highlight, snippet), (rank, engine)) AS box_says,
+        min_by(holds_answer, (rank, engine)) AS box_holds_answer
     FROM pieces WHERE kind IN ('answer_box', 'knowledge_graph') GROUP BY ALL
 ),
 rated AS (
@@ -58,7 +59,7 @@ proposed AS (
     GROUP BY ALL
 ),
 moved AS (
-    SELECT question_key, any_value(box_changed) AS box_changed, any_value(drift) AS drift
+    SELECT question_key, bool_or(box_changed) AS box_changed, max(drift) AS drift
     FROM search.drift WHERE week = $week GROUP BY ALL
 )
 SELECT question_key, question,

@@ -5,6 +5,7 @@ Neither errors nor logs show a query string or a header: they may hold a key.
 
 import email.utils
 import ipaddress
+import json
 import random
 import re
 import socket
@@ -17,6 +18,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import requests
+import urllib3
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from fresh_assets.errors import UserError
@@ -25,10 +27,18 @@ TRANSIENT = {408, 425, 429}
 """Statuses worth another try, beside 5xx."""
 REDIRECTS = {301, 302, 303, 307, 308}
 MAX_REDIRECTS = 5
+NO_ADDRESS = "not a web address (http:// or https://)"
+NO_TARGET = "redirected to no web address"
+TOO_LARGE = "the reply is too large"
 LONGEST_BACKOFF = 30.0
 CHUNK = 1 << 16
+LONGEST_MESSAGE = 200
 SHORTEST_SECRET = 6
-_QUOTA = re.compile(rb"run out of|quota|exhausted|insufficient|out of credits", re.IGNORECASE)
+_QUOTA = re.compile(
+    rb"run out of|out of credits|not enough credits|insufficient[_ ](?:quota|credits|balance)"
+    rb"|quota (?:is |has been )?(?:exceeded|exhausted|used up)",
+    re.IGNORECASE,
+)
 _TITLE = re.compile(rb"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 
 
@@ -153,9 +163,8 @@ class Web:
             reply = self._exchange(_Call(call.method, url, params, headers, call.body))
             if reply.status not in REDIRECTS:
                 return _accepted(reply)
-            target = urljoin(reply.url, reply.headers.get("location", ""))
+            target = self._checked(url, reply)
             if _origin(target) != _origin(url):
-                self._refuse_private(url, target)
                 headers = {}
             url, params = target, {}
         raise FetchError(place_of(call.url), "redirected without end", "refused")
@@ -171,21 +180,26 @@ class Web:
                 reply = Fetched(response.url, response.status_code, response.headers, content)
         except requests.RequestException as error:
             problem = _describe(error)
+        except ValueError:  # requests reads the address of a redirect, wherever it leads
+            problem = NO_TARGET
         if problem:
-            kind = "transient" if not problem.startswith("larger") else "refused"
-            raise FetchError(place_of(call.url), problem, kind)
+            kinds = {NO_ADDRESS: "stopped", NO_TARGET: "unsafe", TOO_LARGE: "refused"}
+            raise FetchError(place_of(call.url), problem, kinds.get(problem, "transient"))
         return reply
 
     def _read(self, response: requests.Response) -> tuple[bytes, str | None]:
         """The body, unpacked, and what is wrong with it; a bomb is left unread beyond the limit."""
         until = time.monotonic() + 2 * self.limits.timeout
         content = bytearray()
-        for chunk in response.iter_content(CHUNK):
-            content += chunk
-            if len(content) > self.limits.max_bytes:
-                return b"", f"larger than {self.limits.max_bytes:,} bytes"
-            if time.monotonic() > until:
-                return b"", "the reply came too slowly"
+        try:
+            while chunk := response.raw.read1(CHUNK, decode_content=True):
+                content += chunk
+                if len(content) > self.limits.max_bytes:
+                    return b"", TOO_LARGE
+                if time.monotonic() > until:
+                    return b"", "the reply came too slowly"
+        except urllib3.exceptions.HTTPError as error:
+            return b"", _describe_read(error)
         return self._masked(bytes(content)), None
 
     def _masked(self, content: bytes) -> bytes:
@@ -207,10 +221,22 @@ class Web:
             self._next = turn + 60 / self.limits.requests_per_minute
         time.sleep(max(0.0, turn - time.monotonic()))
 
+    def _checked(self, url: str, reply: Fetched) -> str:
+        """Where a reply leads; FetchError if that is no address, or one that must not be asked."""
+        try:
+            target = urljoin(reply.url, reply.headers.get("location", ""))
+            if _origin(target) != _origin(url):
+                self._refuse_private(url, target)
+        except ValueError:
+            target = ""
+        if not target:
+            raise FetchError(place_of(url), NO_TARGET, "unsafe")
+        return target
+
     def _refuse_private(self, url: str, target: str) -> None:
         parts = urlsplit(target)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise FetchError(place_of(url), "redirected to no web address", "unsafe")
+            raise FetchError(place_of(url), NO_TARGET, "unsafe")
         if not self.limits.allow_private and _is_private(parts.hostname):
             raise FetchError(
                 place_of(url),
@@ -221,8 +247,10 @@ class Web:
 
 
 def place_of(url: str) -> str:
-    """The address without its query string."""
+    """The address without its query string; a path stays as it is."""
     parts = urlsplit(url)
+    if not parts.netloc:
+        return url
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
@@ -236,8 +264,8 @@ def _accepted(reply: Fetched) -> Fetched:
     if reply.status < 300 or reply.status == 304:
         return reply
     problem = f"HTTP {reply.status}"
-    if title := page_title(reply.content):
-        problem += f" ({title})"
+    if told := page_title(reply.content) or _message(reply.content):
+        problem += f" ({told})"
     if reply.status in {401, 403, 404} or (reply.status == 429 and _QUOTA.search(reply.content)):
         kind = "stopped"
         problem += ": " + {401: "the key is wrong", 403: "no access", 404: "not there"}.get(
@@ -248,6 +276,22 @@ def _accepted(reply: Fetched) -> Fetched:
     else:
         kind = "refused"
     raise FetchError(place_of(reply.url), problem, kind, _retry_after(reply.headers))
+
+
+def _message(content: bytes) -> str | None:
+    """What a JSON error says."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    found = (
+        [body.get(name) for name in ("message", "error", "detail")]
+        if isinstance(body, dict)
+        else []
+    )
+    found += [f.get(n) for f in found if isinstance(f, dict) for n in ("message", "detail")]
+    told = next((" ".join(text.split()) for text in found if isinstance(text, str)), "")
+    return told[:LONGEST_MESSAGE] or None
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
@@ -266,15 +310,24 @@ def _retry_after(headers: Mapping[str, str]) -> float:
 
 def _describe(error: requests.RequestException) -> str:
     """What went wrong without the URL, which requests writes into its messages."""
-    kinds = {
+    kinds: dict[type[Exception], str] = {
+        requests.exceptions.InvalidURL: NO_ADDRESS,
+        requests.exceptions.InvalidSchema: NO_ADDRESS,
+        requests.exceptions.MissingSchema: NO_ADDRESS,
         requests.Timeout: "no reply in time",
-        requests.exceptions.ChunkedEncodingError: "the reply was cut off",
-        requests.exceptions.ContentDecodingError: "the reply could not be unpacked",
         requests.exceptions.SSLError: "the certificate is not trusted",
         requests.ConnectionError: "no connection",
     }
     named = (text for kind, text in kinds.items() if isinstance(error, kind))
     return next(named, type(error).__name__)
+
+
+def _describe_read(error: urllib3.exceptions.HTTPError) -> str:
+    if isinstance(error, urllib3.exceptions.DecodeError):
+        return "the reply could not be unpacked"
+    if isinstance(error, urllib3.exceptions.ReadTimeoutError):
+        return "no reply in time"
+    return "the reply was cut off"
 
 
 def _origin(url: str) -> tuple[str, str]:

@@ -238,6 +238,37 @@ def test_the_sensor_asks_for_new_versions_and_weekly_for_the_newest(
     assert cursor == str(today - timedelta(days=today.weekday()))
 
 
+def test_the_sensor_leaves_overwritten_versions_alone(tmp_path: Path, upstream: Upstream) -> None:
+    settings = settings_of(tmp_path, upstream)
+    text = f"version_date,sheet_id\n2023-12-25,{sheet_id(FIRST)}\n"
+    keep_index(settings, text.encode(), "i.csv")
+    result, _ = tick(Platform(settings), None)
+    assert isinstance(result, dg.SensorResult)
+    assert sorted(str(r.partition_key) for r in result.run_requests or []) == sorted(
+        map(str, upstream.versions)
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sheet_id,version_date\n1abcdefghijkl,2024-01-01\n",
+        '"version_date","sheet_id"\n"2024-01-01","1abcdefghijkl"\n',
+        "\ufeffversion_date,label,sheet_id\n2024-01-01,x,1abcdefghijkl\n",
+    ],
+)
+def test_an_accepted_index_is_read_again(tmp_path: Path, text: str) -> None:
+    platform = Platform(Settings(home=tmp_path))
+    assert keep_index(platform.settings, text.encode(), "i.csv") == 1
+    platform.refresh_benchmark(quiet)
+    with platform.warehouse.reader() as con:
+        assert con.sql("SELECT version FROM freshqa.version_index").fetchall() == [
+            (date(2024, 1, 1),)
+        ]
+    with pytest.raises(BadInputError, match="no versions in it"):
+        keep_index(platform.settings, b"version_date,sheet_id\n", "i.csv")
+
+
 def test_without_upstream_the_sensor_skips(tmp_path: Path) -> None:
     result, _ = tick(Platform(Settings(home=tmp_path)), None)
     assert isinstance(result, dg.SkipReason)

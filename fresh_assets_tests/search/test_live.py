@@ -257,7 +257,7 @@ def test_a_snapshot_goes_on_where_it_stopped_and_asks_the_same_once(archive: Arc
         assert sorted(got.params["q"] for got in server.requests) == ["question 3?", "question 7?"]
         assert search_missing(archive, engine, WEEK, WEEK, wanted, TODAY) is None
         assert len(server.requests) == 2
-    rows = snapshot_rows(archive, WEEK)
+    rows = snapshot_rows(archive, WEEK, archive.searches(WEEK))
     assert set(rows["question_key"]) == set(wanted)
     assert rows["requests"].sum() == 10
     assert rows["cost"].sum() == pytest.approx(0.1)
@@ -267,7 +267,7 @@ def test_a_snapshot_goes_on_where_it_stopped_and_asks_the_same_once(archive: Arc
 def test_an_unknown_price_is_no_zero(archive: Archive) -> None:
     with engine_of("serper", lambda *_: json_page(REPLIES["serper"])) as (engine, _):
         search_missing(archive, engine, WEEK, WEEK, questions(1), TODAY)
-    assert snapshot_rows(archive, WEEK)["cost"].to_list() == [None]
+    assert snapshot_rows(archive, WEEK, archive.searches(WEEK))["cost"].to_list() == [None]
 
 
 def test_a_wrong_key_stops_at_once(archive: Archive) -> None:
@@ -293,10 +293,20 @@ def test_the_quota_of_the_month_is_kept(archive: Archive) -> None:
         search_missing(archive, engine, WEEK, WEEK, questions(3), TODAY)
         wanted = questions(10)
         with pytest.raises(
-            UserError, match="7 searches are needed, and 2 of the month's quota of 5"
+            UserError, match="up to 7 requests are needed, and 2 of the month's quota of 5"
         ):
             search_missing(archive, engine, WEEK, WEEK, wanted, TODAY)
     assert len(server.requests) == 3
+
+
+def test_the_quota_counts_queries_and_pages(archive: Archive) -> None:
+    options = {"quota": 20, "results": 30, "query": "decomposed"}
+    with (
+        engine_of("serpapi", lambda *_: json_page(SERPAPI), **options) as (engine, server),
+        pytest.raises(UserError, match="up to 24 requests are needed, and 20 of the month's quota"),
+    ):
+        search_missing(archive, engine, WEEK, WEEK, questions(4), TODAY)
+    assert server.requests == []
 
 
 def test_a_follow_up_is_searched_once_a_week(archive: Archive) -> None:

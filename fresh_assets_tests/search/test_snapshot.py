@@ -55,7 +55,7 @@ def test_a_past_week_is_never_searched_live(archive: Archive) -> None:
 def test_evidence_is_parsed_from_the_archive_again_and_again(archive: Archive) -> None:
     engine = CountingEngine(is_live=False)
     search(archive, engine, "b", "a")
-    results = snapshot_rows(archive, WEEK)
+    results = snapshot_rows(archive, WEEK, archive.searches(WEEK))
     first = parse_snapshot(archive, results, {"counting": engine})
     assert first.equals(parse_snapshot(archive, results, {"counting": engine}))
     assert first.select("question_key", "rank", "title", "date", "date_precision").rows() == [

@@ -61,6 +61,9 @@ def test_passing_faults_are_tried_again(fault: Page) -> None:
         (json_page({"error": "Your account has run out of searches."}, status=429), "stopped", "quota is used up"),
         (Page(status=302, headers={"location": "/x"}), "refused", "redirected without end"),
         (Page(status=302, headers={"location": "file:///etc/passwd"}), "unsafe", "no web address"),
+        (Page(status=302, headers={"location": "http://[bad"}), "unsafe", "no web address"),
+        (Page(status=302, headers={"location": f"http://{'x' * 70}.example/"}), "unsafe", "no web address"),
+        (json_page({"message": "Not enough credits"}, status=400), "refused", r"HTTP 400 \(Not enough credits\)"),
     ],
 )  # fmt: skip
 def test_lasting_faults_are_not_tried_again(fault: Page, kind: str, told: str) -> None:
@@ -87,7 +90,7 @@ def test_a_bomb_is_left_unread() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     error, requests = fetch(gzip_bomb(400_000_000), limits=Limits(max_bytes=1_000_000))
     assert isinstance(error, FetchError)
-    assert (error.problem, requests) == ("larger than 1,000,000 bytes", 1)
+    assert (error.problem, requests) == ("the reply is too large", 1)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
 
 
@@ -147,3 +150,26 @@ def test_a_complaint_is_tried_again_then_told() -> None:
 
 def test_places_hide_queries_and_passwords() -> None:
     assert place_of("https://u:p@host:1/path?api_key=x#y") == "https://host:1/path"
+
+
+def test_a_limit_a_second_is_no_used_up_quota() -> None:
+    limited = json_page(
+        {"error": {"code": "RATE_LIMITED", "meta": {"quota_limit": 2000}}}, status=429
+    )
+    assert fetch(limited, OK) == (OK.body, 2)
+
+
+def test_a_dripping_reply_ends_in_time() -> None:
+    limits = Limits(tries=1, timeout=0.5)
+    began = time.monotonic()
+    error, _ = fetch(Page(b"x" * 400, drip=0.05), limits=limits)
+    assert isinstance(error, FetchError)
+    assert error.problem == "the reply came too slowly"
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("url", ["localhost:1/x", "foo/bar", "ftp://x/y"])
+def test_what_is_no_address_is_told_at_once(url: str) -> None:
+    with pytest.raises(FetchError, match="not a web address") as caught:
+        Web(QUICK).get(url)
+    assert caught.value.kind == "stopped"
