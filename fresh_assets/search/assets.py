@@ -31,7 +31,7 @@ from fresh_assets.warehouse.lineage import version_of_week
         dg.AssetDep(["freshqa", "question_links"]),
     ],
     partitions_def=weeks,
-    code_version="1",
+    code_version="2",
     kinds={"python", "sqlite"},
 )
 def results(
@@ -94,7 +94,7 @@ def _cost(rows: pl.DataFrame) -> float | None:
     key_prefix="search",
     deps=[results],
     partitions_def=weeks,
-    code_version="1",
+    code_version="2",
     kinds={"python", "duckdb"},
 )
 def evidence(
