@@ -256,6 +256,18 @@ def test_ask_shows_evidence_answer_and_citations(tmp_path: Path) -> None:
     assert "systems that do are plain, fresh" in error
 
 
+def test_ask_shows_what_a_model_said_before_it_was_cut_off(tmp_path: Path) -> None:
+    def cut(_: dict[str, Any], __: int) -> Reply:
+        return Reply("Ana Bol, who", finish_reason="length")
+
+    with openai_server(cut) as server:
+        file = systems_file(tmp_path, server.url)
+        told = output_of(
+            tmp_path, "ask", "Who?", "--system", "plain", FRESH_ASSETS_SYSTEMS_FILE=file
+        )
+    assert told.startswith("Ana Bol, who")
+
+
 def test_score_writes_ratings_beside_the_file_and_never_over_it(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
     sheet = 'a warning,,,\n,,,\nquestion,answer_0,false_premise,model_response\nWho?,Ana Bol,FALSE,It is Ana Bol\nWhat?,Tom,FALSE,"=nothing, really"\n'

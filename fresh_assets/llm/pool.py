@@ -12,6 +12,7 @@ from typing import Any, NoReturn, Self, TypeVar
 
 import openai
 from openai import AsyncOpenAI
+from openai.types.chat import ChatCompletion
 
 from fresh_assets.llm.cache import CallCache
 from fresh_assets.llm.limits import Limiter, Pace
@@ -130,6 +131,8 @@ class Pool:
             if outcome.state in {"truncated", "empty"} and outcome.finish_reason == "length":
                 self._cache.put(outcome)
                 spent, cost = spent + outcome.usage, _sum(cost, outcome.cost)
+                if self._on_text:
+                    self._on_text("\n")
                 larger = await self._ask(request.with_larger_budget())
                 outcome = replace(larger, request=request)
             if outcome.state == "ok" and usable and not usable(outcome.text):
@@ -193,16 +196,10 @@ class Pool:
         if self._on_text is None:
             return await client.chat.completions.create(**arguments)
         options: Any = {"include_usage": True}
-        async with client.chat.completions.stream(**arguments, stream_options=options) as events:
-            cited: tuple[str, ...] = ()
-            async for event in events:
-                if event.type == "content.delta":
-                    self._on_text(event.delta)
-                elif event.type == "chunk":
-                    cited = _citations(event.chunk) or cited
-            reply: Any = await events.get_final_completion()
-            reply.citations = cited
-            return reply
+        chunks = await client.chat.completions.create(
+            **arguments, stream=True, stream_options=options
+        )
+        return await _gathered(chunks, self._on_text)
 
     def _failed(
         self, error: openai.OpenAIError, request: Request, place: tuple[str, str], tries: int
@@ -263,6 +260,24 @@ def _give(result: Result) -> Result:
 
 def _raise(error: Exception) -> NoReturn:
     raise error
+
+
+async def _gathered(chunks: AsyncIterator[Any], on_text: OnText) -> ChatCompletion:
+    """The reply that a stream adds up to; its pieces go to `on_text` as they come."""
+    text, finish = "", None
+    last: dict[str, Any] = {}
+    async for chunk in chunks:
+        told = {name: value for name, value in chunk.model_dump().items() if value is not None}
+        last = {**last, **told}
+        for choice in chunk.choices:
+            piece = choice.delta.content or ""
+            finish = choice.finish_reason or finish
+            text += piece
+            on_text(piece)
+    message = {"role": "assistant", "content": text}
+    choices = [{"index": 0, "finish_reason": finish or "stop", "message": message}]
+    body = {"id": "", "created": 0, "model": "", **last, "object": "chat.completion"}
+    return ChatCompletion.model_validate({**body, "choices": choices})
 
 
 def arguments_of(request: Request) -> dict[str, Any]:
