@@ -163,7 +163,6 @@ def look(page: BrowserPage, address: str, week: date) -> None:
     page.goto(f"{address}/assets/search/results?view=checks")
     expect(page.get_by_text("complete").first).to_be_visible(timeout=30_000)
     expect(page.get_by_text("0 of 12 questions were not searched").first).to_be_visible()
-    shot(page, "checks")
     page.goto(f"{address}/runs")
     expect(page.get_by_text("weekly_snapshot").first).to_be_visible(timeout=30_000)
     expect(page.get_by_text(str(week)).first).to_be_visible()
@@ -171,4 +170,3 @@ def look(page: BrowserPage, address: str, week: date) -> None:
     page.goto(f"{address}/automation")
     for name in ("weekly_refresh", "new_versions", "follow", "watch"):
         expect(page.get_by_text(name, exact=True).first).to_be_visible(timeout=30_000)
-    shot(page, "automation")

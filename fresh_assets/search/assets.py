@@ -109,6 +109,8 @@ def evidence(
         found = con.execute("SELECT * FROM search.results WHERE week = ?", [week]).pl()
     engines = {name: make_parser(name, settings) for name in found["engine"].unique()}
     frame = parse_snapshot(archive, found, engines)
+    if frame.is_empty():
+        raise UserError(f"no search of week {week} brought any evidence")
     kinds = dict(frame.group_by("kind").len().sort("kind").iter_rows())
     undated = int(frame["date"].is_null().sum())
     return dg.Output(frame, metadata={**kinds, "undated": undated})
