@@ -108,6 +108,7 @@ def test_a_revised_version_in_the_middle_renews_both_its_neighbours(platform: Pl
         "freshqa/question_links",
         "freshqa/changes 2026-01-19",
         "freshqa/changes 2026-01-26",
+        "freshqa/volatility",
     ]
 
 
