@@ -39,6 +39,13 @@ FOLLOW = (
 ).with_label("inputs changed and none of their blocking checks failed")
 """Run when an input changed. A system without answers in a week must not hold up the others, so
 missing inputs do not block, nor do checks that never ran; failed blocking checks do."""
+PUBLISH = (
+    dg.AutomationCondition.any_deps_updated().since(dg.AutomationCondition.newly_requested())
+    & ~dg.AutomationCondition.any_deps_in_progress()
+    & ~dg.AutomationCondition.in_progress()
+    & ~BLOCKED
+).with_label("tables changed since the last publish was asked for")
+"""Not `eager`: that forgets a table that was written while a publish was under way."""
 NEEDS = {
     "eval/answers": "search/evidence",
     "eval/judgements": "eval/answers",
@@ -171,6 +178,8 @@ def automate(spec: dg.AssetSpec) -> dg.AssetSpec:
     spec = dg.apply_freshness_policy(spec, FRESHNESS)
     if spec.key.to_user_string() in {*SEARCH, INDEX}:
         return spec
+    if spec.key == SNAPSHOT:
+        return spec.replace_attributes(automation_condition=PUBLISH)
     needed = NEEDS.get(spec.key.to_user_string())
     condition = FOLLOW & _there(needed) if needed else FOLLOW
     return spec.replace_attributes(automation_condition=condition)
