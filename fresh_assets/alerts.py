@@ -101,9 +101,8 @@ def concerns(
 ) -> Iterator[Concern]:
     """What no run fails on by itself."""
     published = instance.get_latest_materialization_event(SNAPSHOT)
-    overdue = timedelta(days=settings.stale_after_days)
-    if published and now - datetime.fromtimestamp(published.timestamp, UTC) > overdue:
-        last = datetime.fromtimestamp(published.timestamp, UTC)
+    last = datetime.fromtimestamp(published.timestamp, UTC) if published else now
+    if now - last > timedelta(days=settings.stale_after_days):
         text = (
             f"stale benchmark: the last successful refresh was published {last:%F %H:%M} UTC, more "
             f"than {settings.stale_after_days} days ago"

@@ -47,7 +47,7 @@ from fresh_assets.search.snapshot import (
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive, sha256
 from fresh_assets.warehouse.connections import Warehouse
-from fresh_assets.warehouse.lineage import is_up_to_date, version_of_week
+from fresh_assets.warehouse.lineage import is_up_to_date, pinned_version, version_of_week
 from fresh_assets.warehouse.publish import is_published
 from fresh_assets.warehouse.slices import content_hash, slice_name, write_slice
 from fresh_assets.web.fetch import FetchError
@@ -129,8 +129,7 @@ class Platform:
         Sheets are fetched side by side and imported in the order of their dates, each in one
         commit: what was imported before an interruption stays.
         """
-        read_index(self.settings, self.archive)
-        self.refresh_benchmark(report)
+        self._refresh_index(report)
         with self.warehouse.reader() as con:
             have, listed = imported_versions(con), listed_versions(con)
         gone = tuple(entry for entry in listed if entry.overwritten_by)
@@ -140,8 +139,7 @@ class Platform:
         synced = Synced(gone=gone)
         for entry, content in fetch_sheets(self.settings, wanted):
             synced = self._import_fetched(entry, content, synced, report)
-        if synced.imported:
-            self.refresh_benchmark(report)
+        self._refresh_questions(report)
         return synced
 
     def _import_fetched(
@@ -213,9 +211,7 @@ class Platform:
                 f"{system} is configured in systems.toml and answers by itself: choose another name"
             )
         with self.warehouse.reader() as con:
-            version = version_of_week(con, week)
-            if version is None:
-                raise UserError(f"no version dated up to the end of week {week} is imported")
+            version = pinned_version(con, week)
             rows = answer_imports.match_answers(con, content, file_name, version)
         self.archive.put(content)
         key = {"week": week.isoformat(), "system": system}
@@ -316,14 +312,27 @@ class Platform:
 
     def refresh_benchmark(self, report: Callable[[str], None]) -> list[Step]:
         """Bring the assets of FreshQA up to date for every imported version."""
-        steps = []
         try:
-            if self._index_changed():
-                steps.append(self._run(["freshqa/version_index"], None, report))
+            steps = self._refresh_index(report)
         except FetchError as error:
             report(f"The upstream list could not be read, going on without it: {error}")
-        imported = self._imported_versions()
+            steps = []
+        return steps + self._refresh_questions(report)
+
+    def _refresh_index(self, report: Callable[[str], None]) -> list[Step]:
+        if not self.settings.has_index:
+            return []
+        table = self.warehouse.declaration.tables["freshqa.version_index"]
+        found = content_hash(table, as_frame(read_index(self.settings, self.archive)))
+        if self._recorded_hashes(table.name).get("") == found:
+            return []
+        return [self._run(["freshqa/version_index"], None, report)]
+
+    def _refresh_questions(self, report: Callable[[str], None]) -> list[Step]:
+        with self.warehouse.reader() as con:
+            imported = sorted(map(str, imported_versions(con)))
         self._add_partitions(versions, imported)
+        steps = []
         for asset in ("questions", "question_links", "changes"):
             partitions = [None] if asset == "question_links" else imported
             steps += [
@@ -335,20 +344,6 @@ class Platform:
         if imported and self._is_stale(["freshqa.volatility"], {}):
             steps.append(self._run(["freshqa/volatility"], None, report))
         return steps
-
-    def _index_changed(self) -> bool:
-        if not self.settings.has_index:
-            return False
-        table = self.warehouse.declaration.tables["freshqa.version_index"]
-        found = content_hash(table, as_frame(read_index(self.settings, self.archive)))
-        return self._recorded_hashes(table.name).get("") != found
-
-    def _imported_versions(self) -> list[str]:
-        with self.warehouse.reader() as con:
-            rows = con.execute(
-                "SELECT DISTINCT version::VARCHAR FROM freshqa.revisions ORDER BY 1"
-            ).fetchall()
-        return [version for (version,) in rows]
 
     def _snapshot_changed(self, week: date) -> bool:
         key = {"week": week.isoformat()}

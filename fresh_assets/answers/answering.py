@@ -51,7 +51,7 @@ from fresh_assets.search.snapshot import search_now
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
-from fresh_assets.warehouse.lineage import version_of_week
+from fresh_assets.warehouse.lineage import pinned_version
 from fresh_assets.web.fetch import FetchError
 
 LOCAL_AT_ONCE = 2
@@ -74,9 +74,7 @@ class Week:
 def read_week(warehouse: Warehouse, week: date, system: str) -> Week:
     """Inputs of a week; recorded answers are those of `system`."""
     with warehouse.reader() as con:
-        version = version_of_week(con, week)
-        if version is None:
-            raise UserError(f"no version dated up to the end of week {week} is imported")
+        version = pinned_version(con, week)
         return Week(
             week,
             version,

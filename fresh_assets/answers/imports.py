@@ -94,14 +94,9 @@ def read_cells(content: bytes, file_name: str) -> list[list[Any]]:
         if content.startswith(b"PK\x03\x04"):
             book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
             return book.get_sheet_by_index(0).to_python(skip_empty_area=False)
-        text = content.decode("utf-8-sig")
-        if "\0" in text:
-            raise BadInputError(file_name, "a NUL character", "Remove it")
-        return list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    except (UnicodeDecodeError, csv.Error, python_calamine.CalamineError) as error:
-        raise BadInputError(
-            file_name, f"not readable ({error})", "Give CSV (UTF-8), JSON lines or XLSX"
-        ) from error
+        return list(csv.reader(io.StringIO(_decoded(content, file_name), newline=""), strict=True))
+    except (csv.Error, python_calamine.CalamineError) as error:
+        raise _unreadable(file_name, error) from error
 
 
 def cell_text(value: Any) -> str:
@@ -116,14 +111,24 @@ def _records(content: bytes, file_name: str) -> Iterator[tuple[str, Record]]:
         yield from _table(read_cells(content, file_name), file_name)
         return
     try:
+        yield from _lines(_decoded(content, file_name), file_name)
+    except ValueError as error:
+        raise _unreadable(file_name, error) from error
+
+
+def _decoded(content: bytes, file_name: str) -> str:
+    try:
         text = content.decode("utf-8-sig")
-        if "\0" in text:
-            raise BadInputError(file_name, "a NUL character", "Remove it")
-        yield from _lines(text, file_name)
-    except (UnicodeDecodeError, ValueError) as error:
-        raise BadInputError(
-            file_name, f"not readable ({error})", "Give CSV (UTF-8), JSON lines or XLSX"
-        ) from error
+    except UnicodeDecodeError as error:
+        raise _unreadable(file_name, error) from error
+    if "\0" in text:
+        raise BadInputError(file_name, "a NUL character", "Remove it")
+    return text
+
+
+def _unreadable(file_name: str, error: Exception) -> BadInputError:
+    fix = "Give CSV (UTF-8), JSON lines or XLSX"
+    return BadInputError(file_name, f"not readable ({error})", fix)
 
 
 def _lines(text: str, file_name: str) -> Iterator[tuple[str, Record]]:

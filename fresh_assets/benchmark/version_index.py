@@ -79,13 +79,13 @@ def as_frame(entries: Sequence[Entry]) -> pl.DataFrame:
 
 def check_history(text: str, source: str) -> list[Entry]:
     """Entries of a history CSV that a person gives; BadInputError names the first wrong row."""
-    rows = list(csv.DictReader(io.StringIO(text.lstrip("\ufeff"))))
-    if not rows and _is_history(text):
-        raise BadInputError(source, "no versions in it", "Give a row for each")
     if not _is_history(text):
         raise BadInputError(
             source, "no columns version_date and sheet_id", "Give them, and resourcekey if needed"
         )
+    rows = list(csv.DictReader(io.StringIO(text.lstrip("\ufeff"))))
+    if not rows:
+        raise BadInputError(source, "no versions in it", "Give a row for each")
     for number, row in enumerate(rows, 2):
         place = f"row {number}"
         if not _iso_date(row["version_date"] or ""):

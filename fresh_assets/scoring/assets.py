@@ -3,7 +3,6 @@
 from datetime import date
 
 import dagster as dg
-import duckdb
 import polars as pl
 
 from fresh_assets.partitions import weeks
@@ -13,7 +12,7 @@ from fresh_assets.scoring.comparisons import ALPHA, compare_systems
 from fresh_assets.scoring.correction import correct_accuracies
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
-from fresh_assets.warehouse.lineage import version_of_week
+from fresh_assets.warehouse.lineage import pinned_version
 
 
 @dg.asset(
@@ -33,7 +32,7 @@ def accuracy(
     """Accuracy of every system by slice, judge and mode, with counts, interval and bounds."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        version = _version(con, week)
+        version = pinned_version(con, week)
         frame = compute_accuracy(con, week, version)
     return dg.Output(frame, metadata={"version": str(version), "overall": _overall(frame)})
 
@@ -56,7 +55,7 @@ def comparisons(
     paired bootstrap interval, smallest difference that could be detected."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        frame = compare_systems(con, week, _version(con, week))
+        frame = compare_systems(con, week, pinned_version(con, week))
     real = frame.filter(pl.col("p_holm") < ALPHA)
     return dg.Output(frame, metadata={"pairs": len(frame), "real differences": len(real)})
 
@@ -80,7 +79,7 @@ def judge_agreement(
     Krippendorff's alpha."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        frame = agree(con, week, _version(con, week))
+        frame = agree(con, week, pinned_version(con, week))
     return dg.Output(frame, metadata={"pairs": len(frame)})
 
 
@@ -102,14 +101,7 @@ def corrected_accuracy(
     """Accuracy without the errors of its judge, by sensitivity and specificity against people."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        return correct_accuracies(con, week, _version(con, week))
-
-
-def _version(con: duckdb.DuckDBPyConnection, week: date) -> date:
-    version = version_of_week(con, week)
-    if version is None:
-        raise dg.Failure(f"no version dated up to the end of week {week} is imported")
-    return version
+        return correct_accuracies(con, week, pinned_version(con, week))
 
 
 def _overall(frame: pl.DataFrame) -> dg.MetadataValue:

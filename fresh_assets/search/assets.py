@@ -21,7 +21,7 @@ from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
-from fresh_assets.warehouse.lineage import version_of_week
+from fresh_assets.warehouse.lineage import pinned_version
 
 
 @dg.asset(
@@ -48,14 +48,14 @@ def results(
     week = date.fromisoformat(partition_key(context)["week"])
     archived = archive.searches(week)
     with warehouse.reader() as con:
-        version = archived[0].version if archived else version_of_week(con, week)
+        version = archived[0].version if archived else pinned_version(con, week)
         questions = dict(
             con.execute(
                 "SELECT question_key, question FROM freshqa.current_questions WHERE version = ?",
                 [version],
             ).fetchall()
         )
-    if version is None or not questions:
+    if not questions:
         raise dg.Failure(f"no version dated up to the end of week {week} is imported")
     today = datetime.now(UTC).date()
     for name in engines_to_search(settings, archived, week, today):

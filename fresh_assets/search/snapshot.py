@@ -260,9 +260,9 @@ def tolerance(settings: Settings, week: date, today: date) -> float:
 
 
 def complete_searches(
-    searches: Sequence[Search], questions: Iterable[str], tolerance: float
+    searches: Sequence[Search], questions: Iterable[str], allowed: float
 ) -> list[Search]:
-    """The searches of engines that have results for all question keys but a tolerated share.
+    """The searches of engines that have results for all question keys but the allowed share.
 
     All searches, where no engine has: what is incomplete is then told by its check.
     """
@@ -271,7 +271,7 @@ def complete_searches(
     for search in searches:
         have.setdefault(search.engine, set()).add(search.question_key)
     lacking = {engine: len(wanted - keys) for engine, keys in have.items()}
-    complete = {e for e, number in lacking.items() if number <= tolerance * len(wanted)}
+    complete = {e for e, number in lacking.items() if number <= allowed * len(wanted)}
     return [s for s in searches if s.engine in complete] if complete else list(searches)
 
 

@@ -3,7 +3,6 @@
 from datetime import date
 
 import dagster as dg
-import duckdb
 import polars as pl
 
 from fresh_assets.partitions import weeks
@@ -13,7 +12,7 @@ from fresh_assets.staleness.risk import MODEL_SCHEMA
 from fresh_assets.staleness.risk import volatility as compute_volatility
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
-from fresh_assets.warehouse.lineage import version_of_week
+from fresh_assets.warehouse.lineage import pinned_version
 
 SHOWN = 20
 
@@ -48,8 +47,9 @@ def staleness_model(
 ) -> pl.DataFrame:
     """Logistic regression of what makes an answer change, learnt from the versions up to the one
     of the week: all of it, to be read."""
+    week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        model = learn(con, _version(con, context))
+        model = learn(read_history(con), pinned_version(con, week))
     return model.table() if model else pl.DataFrame(schema=MODEL_SCHEMA)
 
 
@@ -74,8 +74,7 @@ def stale_answers(
     week, with reasons in words, evidence, drift, and what the systems say."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        version = _version(con, context)
-        queue = review_queue(con, learn(con, version), week, version)
+        queue = review_queue(con, week, pinned_version(con, week))
     top = queue.head(SHOWN).select("place", "risk", "question", "reasons")
     lines = ["| place | risk | question | because |", "|---|---|---|---|"]
     lines += [
@@ -87,14 +86,6 @@ def stale_answers(
     return dg.Output(
         queue, metadata={"overdue": overdue, "first": dg.MetadataValue.md("\n".join(lines))}
     )
-
-
-def _version(con: duckdb.DuckDBPyConnection, context: dg.AssetExecutionContext) -> date:
-    week = date.fromisoformat(partition_key(context)["week"])
-    version = version_of_week(con, week)
-    if version is None:
-        raise dg.Failure(f"no version dated up to the end of week {week} is imported")
-    return version
 
 
 ASSETS = [volatility, staleness_model, stale_answers]

@@ -76,18 +76,18 @@ LEFT JOIN moved USING (question_key)
 """
 
 
-def learn(con: duckdb.DuckDBPyConnection, version: date) -> RiskModel | None:
+def learn(history: pl.DataFrame, version: date) -> RiskModel | None:
     """The model of what was known at `version`; None while too little has changed."""
-    known = observed(read_history(con)).filter(pl.col("next_version") <= version)
+    known = observed(history).filter(pl.col("next_version") <= version)
     return fit(known) if len(known) else None
 
 
-def review_queue(
-    con: duckdb.DuckDBPyConnection, model: RiskModel | None, week: date, version: date
-) -> pl.DataFrame:
+def review_queue(con: duckdb.DuckDBPyConnection, week: date, version: date) -> pl.DataFrame:
     """Content rows of mart.stale_answers for `week`, evaluated against `version`."""
+    history = read_history(con)
+    model = learn(history, version)
     ahead = max(1, (week + timedelta(days=6) - version).days)
-    rows = read_history(con).filter(pl.col("version") == version).with_columns(days_ahead=ahead)
+    rows = history.filter(pl.col("version") == version).with_columns(days_ahead=ahead)
     told = list(reasons(model, rows)) if model else [[] for _ in range(len(rows))]
     risk = model.risk(rows) if model else [None] * len(rows)
     scored = rows.select("version", "question_key", "answers", "kind", "next_review").with_columns(

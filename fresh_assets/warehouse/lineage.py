@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 
 import duckdb
 
+from fresh_assets.errors import UserError
 from fresh_assets.warehouse.slices import Key, slice_name
 
 
@@ -106,6 +107,14 @@ def version_of_week(con: duckdb.DuckDBPyConnection, week: date) -> date | None:
         {"week": week, "sunday": week + timedelta(days=6)},
     ).fetchone()
     return row[0] if row else None
+
+
+def pinned_version(con: duckdb.DuckDBPyConnection, week: date) -> date:
+    """Version that `week` is evaluated against; UserError while there is none."""
+    version = version_of_week(con, week)
+    if version is None:
+        raise UserError(f"no version dated up to the end of week {week} is imported")
+    return version
 
 
 def _versions(con: duckdb.DuckDBPyConnection, key: Key) -> set[str]:

@@ -185,8 +185,8 @@ def test_what_the_evidence_says_instead_is_proposed(tmp_path: Path) -> None:
             [day, key],
         )
     with platform.warehouse.reader() as con:
-        assert learn(con, day) is None
-        queue = review_queue(con, None, day, day)
+        assert learn(read_history(con), day) is None
+        queue = review_queue(con, day, day)
     found = queue.filter(pl.col("question_key") == key).row(0, named=True)
     assert (found["evidence_pieces"], found["pieces_with_answer"]) == (3, 1)
     assert found["proposed_answer"] == found["box_says"] == "Tom Ray"
