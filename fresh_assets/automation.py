@@ -20,6 +20,7 @@ from fresh_assets.warehouse.assets import SNAPSHOT
 from fresh_assets.warehouse.connections import Warehouse
 
 SEARCH = ("search/results", "search/evidence")
+GROUND_TRUTH = "freshqa/ground_truth"
 INDEX = "freshqa/version_index"
 REVISIONS = "freshqa/revisions"
 RECHECKED = 3
@@ -47,6 +48,7 @@ PUBLISH = (
 ).with_label("tables changed since the last publish was asked for")
 """Not `eager`: that forgets a table that was written while a publish was under way."""
 NEEDS = {
+    GROUND_TRUTH: "search/results",
     "eval/answers": "search/evidence",
     "eval/judgements": "eval/answers",
     "mart/accuracy": "eval/judgements",
@@ -60,8 +62,8 @@ NEEDS = {
 
 weekly_snapshot = dg.define_asset_job(
     "weekly_snapshot",
-    selection=dg.AssetSelection.assets(*SEARCH),
-    description="Search the questions of the week and parse the evidence.",
+    selection=dg.AssetSelection.assets(*SEARCH, GROUND_TRUTH),
+    description="Search the questions of the week, parse the evidence, fix the ground truth.",
 )
 version_check = dg.define_asset_job(
     "version_check",

@@ -272,11 +272,13 @@ class Platform:
         check_week(week)
         steps = self.refresh_benchmark(report)
         key = week.isoformat()
+        assets = ["search/drift", "freshqa/ground_truth"]
         if self._snapshot_changed(week):
-            searched = ["search/results", "search/evidence", "search/drift"]
-            steps.append(self._run(searched, key, report))
-        elif self._is_stale(["search.drift"], {"week": key}):
-            steps.append(self._run(["search/drift"], key, report))
+            assets = ["search/results", "search/evidence", *assets]
+        else:
+            assets = [a for a in assets if self._is_stale([a.replace("/", ".")], {"week": key})]
+        if assets:
+            steps.append(self._run(assets, key, report))
         failures = []
         by_batch = self._answered_by_batch(week)
         for system in self._systems(week, list(only)):

@@ -34,6 +34,7 @@ def test_every_table_is_filled_and_published(refreshed: Platform) -> None:
         versions, weeks = con.execute("SELECT versions, weeks FROM _snapshot").fetchall()[0]
     assert {table for table, rows in counts.items() if rows == 0} == {
         "eval.human_ratings",
+        "freshqa.decisions",
         "freshqa.findings",
         "mart.corrected_accuracy",
         "mart.judge_agreement",

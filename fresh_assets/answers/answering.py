@@ -33,6 +33,7 @@ from fresh_assets.answers.systems import (
     SelfAsk,
     Systems,
 )
+from fresh_assets.benchmark.ground_truth import ground_truth
 from fresh_assets.errors import UserError
 from fresh_assets.llm.batch import Batches
 from fresh_assets.llm.cache import CallCache
@@ -78,11 +79,7 @@ def read_week(warehouse: Warehouse, week: date, system: str) -> Week:
         return Week(
             week,
             version,
-            con.execute(
-                "SELECT question_key, question, split FROM freshqa.current_questions "
-                "WHERE version = ? ORDER BY id",
-                [version],
-            ).pl(),
+            ground_truth(con, week, version).select("question_key", "question", "split"),
             con.execute("SELECT * FROM search.evidence WHERE week = ?", [week]).pl(),
             con.execute(
                 "SELECT * FROM eval.recorded_answers WHERE week = ? AND system = ?", [week, system]

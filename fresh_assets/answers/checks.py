@@ -25,8 +25,8 @@ def every_question(
                 count(*),
                 count(*) FILTER (WHERE given.state IS NULL),
                 count(*) FILTER (WHERE given.state = 'error')
-            FROM freshqa.current_questions LEFT JOIN given USING (version, question_key)
-            WHERE version = (SELECT max(version) FROM given)
+            FROM freshqa.ground_truth LEFT JOIN given USING (week, question_key)
+            WHERE week = $week
             """,
             as_columns(weeks_systems, context.partition_key),
         ).fetchall()[0]

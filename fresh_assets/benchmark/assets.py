@@ -8,15 +8,22 @@ import dagster as dg
 import polars as pl
 
 from fresh_assets.benchmark.changes import find_changes
+from fresh_assets.benchmark.ground_truth import ground_truth as truth_of_week
 from fresh_assets.benchmark.identity import link_questions
 from fresh_assets.benchmark.imports import parse_revisions, read_revisions
 from fresh_assets.benchmark.upstream import import_listed, read_index
 from fresh_assets.benchmark.version_index import as_frame
-from fresh_assets.partitions import versions
+from fresh_assets.partitions import versions, weeks
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
+from fresh_assets.warehouse.lineage import pinned_version
+
+decisions = dg.AssetSpec(
+    ["freshqa", "decisions"],
+    description="What people decided about ground truths; filled by `fresh-assets review`.",
+)
 
 
 @dg.asset(key_prefix="freshqa", code_version="2", kinds={"python", "duckdb"})
@@ -134,10 +141,37 @@ def changes(
     return dg.Output(frame, metadata={"by field": dg.MetadataValue.md(table)})
 
 
-ASSETS = [
+@dg.asset(
+    key_prefix="freshqa",
+    deps=[
+        dg.AssetDep(questions, partition_mapping=dg.AllPartitionMapping()),
+        question_links,
+        decisions,
+        dg.AssetDep(["search", "results"]),
+    ],
+    partitions_def=weeks,
+    code_version="1",
+    kinds={"sql", "duckdb"},
+)
+def ground_truth(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.Output[pl.DataFrame]:
+    """What is asked and held true in a week: the version that its snapshot searched, with the
+    decisions of reviewers over it. Upstream stays untouched."""
+    week = date.fromisoformat(partition_key(context)["week"])
+    with warehouse.reader() as con:
+        version = pinned_version(con, week)
+        frame = truth_of_week(con, week, version)
+    decided = len(frame) - frame["decision"].null_count()
+    return dg.Output(frame, metadata={"version": str(version), "decided by reviewers": decided})
+
+
+ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [
     version_index,
     revisions,
     questions,
     question_links,
     changes,
+    decisions,
+    ground_truth,
 ]

@@ -31,7 +31,7 @@ human_ratings = dg.AssetSpec(
     deps=[
         judges,
         dg.AssetDep(["eval", "answers"]),
-        dg.AssetDep(["freshqa", "questions"], partition_mapping=dg.AllPartitionMapping()),
+        dg.AssetDep(["freshqa", "ground_truth"]),
     ],
     partitions_def=weeks_systems,
     code_version=f"2-{lexical.HASH}",
@@ -53,7 +53,7 @@ def judgements(
         answered = con.execute(
             """
             SELECT question_key, question, answers, false_premise, state, answer, reason
-            FROM eval.answers JOIN freshqa.current_questions USING (version, question_key)
+            FROM eval.answers JOIN freshqa.ground_truth USING (week, question_key)
             WHERE week = $week AND system = $system
             ORDER BY id
             """,

@@ -44,7 +44,7 @@ def read_items(con: duckdb.DuckDBPyConnection, week: date) -> list[Item]:
     rows = con.execute(
         """
         SELECT DISTINCT system, question_key, question, answers, false_premise, answer, answer_hash
-        FROM eval.answers JOIN freshqa.current_questions USING (version, question_key)
+        FROM eval.answers JOIN freshqa.ground_truth USING (week, question_key)
         JOIN eval.judgements USING (week, system, question_key)
         WHERE week = ? AND is_current AND answer IS NOT NULL
         """,

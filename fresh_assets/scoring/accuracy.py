@@ -25,14 +25,15 @@ premises too, so every slice but the last three is of valid premises."""
 _CASES = ", ".join(f"CASE WHEN {predicate} THEN '{name}' END" for name, predicate in SLICES.items())
 SLICED = f"""
 questions AS (
-    SELECT *, split = 'TEST' AS test FROM freshqa.current_questions WHERE version = $version
+    SELECT *, split = 'TEST' AS test FROM freshqa.ground_truth WHERE week = $week
 ),
 sliced AS (
-    SELECT question_key, unnest(list_filter([{_CASES}], lambda s: s IS NOT NULL)) AS slice
+    SELECT question_key, version,
+        unnest(list_filter([{_CASES}], lambda s: s IS NOT NULL)) AS slice
     FROM questions
 )
 """
-"""Queries that give `sliced` (question_key, slice) for $version."""
+"""Queries that give `sliced` (question_key, version, slice) for $week."""
 
 _COUNTS = f"""
 WITH {SLICED},
@@ -43,7 +44,7 @@ judged AS (
 ),
 raters AS (SELECT DISTINCT system, judge, mode FROM judged)
 SELECT
-    system, judge, mode, slice,
+    system, judge, mode, slice, any_value(version) AS version,
     count(*)::INTEGER AS asked,
     count(*) FILTER (WHERE state IN ('answered', 'truncated'))::INTEGER AS answered,
     count(*) FILTER (WHERE state = 'refused')::INTEGER AS refused,
@@ -55,20 +56,19 @@ ORDER BY ALL
 """
 
 
-def accuracy(con: duckdb.DuckDBPyConnection, week: date, version: date) -> pl.DataFrame:
-    """Content rows of mart.accuracy for `week`, evaluated against `version`.
+def accuracy(con: duckdb.DuckDBPyConnection, week: date) -> pl.DataFrame:
+    """Content rows of mart.accuracy for `week`.
 
     The interval is Wilson's, 95 %, of correct / judged. The bounds take every unrated question as
     incorrect, then as correct.
     """
     from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415  (1 s to import)
 
-    counts = con.execute(_COUNTS, {"week": week, "version": version}).pl()
+    counts = con.execute(_COUNTS, {"week": week}).pl()
     correct, judged = counts["correct"].to_numpy(), counts["judged"].to_numpy()
     low, high = proportion_confint(correct, judged.clip(min=1), alpha=0.05, method="wilson")
     rated = pl.col("judged") > 0
     return counts.with_columns(
-        version=pl.lit(version),
         unrated=pl.col("asked") - pl.col("judged"),
         accuracy=pl.when(rated).then(pl.col("correct") / pl.col("judged")),
         ci_low=pl.when(rated).then(pl.Series(low, dtype=pl.Float64)),

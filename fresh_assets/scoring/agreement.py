@@ -44,12 +44,12 @@ SCHEMA = {
 }
 
 
-def agree(con: duckdb.DuckDBPyConnection, week: date, version: date) -> pl.DataFrame:
-    """Content rows of mart.judge_agreement for `week`, evaluated against `version`.
+def agree(con: duckdb.DuckDBPyConnection, week: date) -> pl.DataFrame:
+    """Content rows of mart.judge_agreement for `week`.
 
     A rating by a person counts only for the answer that the person saw.
     """
-    pairs = con.execute(_PAIRS, {"week": week, "version": version}).pl()
+    pairs = con.execute(_PAIRS, {"week": week}).pl()
     counts = pairs.select("both_correct", "only_a", "only_b", "both_incorrect").rows()
     found = pl.DataFrame([measures(*row) for row in counts], schema=SCHEMA, orient="row")
     return pl.concat([pairs, found], how="horizontal")

@@ -12,7 +12,6 @@ from fresh_assets.scoring.comparisons import ALPHA, compare_systems
 from fresh_assets.scoring.correction import correct_accuracies
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
-from fresh_assets.warehouse.lineage import pinned_version
 
 
 @dg.asset(
@@ -20,7 +19,7 @@ from fresh_assets.warehouse.lineage import pinned_version
     deps=[
         dg.AssetDep(["eval", "answers"]),
         dg.AssetDep(["eval", "judgements"]),
-        dg.AssetDep(["freshqa", "questions"], partition_mapping=dg.AllPartitionMapping()),
+        dg.AssetDep(["freshqa", "ground_truth"]),
     ],
     partitions_def=weeks,
     code_version="1",
@@ -32,16 +31,16 @@ def accuracy(
     """Accuracy of every system by slice, judge and mode, with counts, interval and bounds."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        version = pinned_version(con, week)
-        frame = compute_accuracy(con, week, version)
-    return dg.Output(frame, metadata={"version": str(version), "overall": _overall(frame)})
+        frame = compute_accuracy(con, week)
+    version = str(frame["version"].max())
+    return dg.Output(frame, metadata={"version": version, "overall": _overall(frame)})
 
 
 @dg.asset(
     key_prefix="mart",
     deps=[
         dg.AssetDep(["eval", "judgements"]),
-        dg.AssetDep(["freshqa", "questions"], partition_mapping=dg.AllPartitionMapping()),
+        dg.AssetDep(["freshqa", "ground_truth"]),
     ],
     partitions_def=weeks,
     code_version="1",
@@ -55,7 +54,7 @@ def comparisons(
     paired bootstrap interval, smallest difference that could be detected."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        frame = compare_systems(con, week, pinned_version(con, week))
+        frame = compare_systems(con, week)
     real = frame.filter(pl.col("p_holm") < ALPHA)
     return dg.Output(frame, metadata={"pairs": len(frame), "real differences": len(real)})
 
@@ -65,7 +64,7 @@ def comparisons(
     deps=[
         dg.AssetDep(["eval", "judgements"]),
         dg.AssetDep(["eval", "human_ratings"]),
-        dg.AssetDep(["freshqa", "questions"], partition_mapping=dg.AllPartitionMapping()),
+        dg.AssetDep(["freshqa", "ground_truth"]),
     ],
     partitions_def=weeks,
     code_version="1",
@@ -79,7 +78,7 @@ def judge_agreement(
     Krippendorff's alpha."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        frame = agree(con, week, pinned_version(con, week))
+        frame = agree(con, week)
     return dg.Output(frame, metadata={"pairs": len(frame)})
 
 
@@ -88,7 +87,7 @@ def judge_agreement(
     deps=[
         dg.AssetDep(["eval", "judgements"]),
         dg.AssetDep(["eval", "human_ratings"]),
-        dg.AssetDep(["freshqa", "questions"], partition_mapping=dg.AllPartitionMapping()),
+        dg.AssetDep(["freshqa", "ground_truth"]),
     ],
     partitions_def=weeks,
     code_version="1",
@@ -101,7 +100,7 @@ def corrected_accuracy(
     """Accuracy without the errors of its judge, by sensitivity and specificity against people."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        return correct_accuracies(con, week, pinned_version(con, week))
+        return correct_accuracies(con, week)
 
 
 def _overall(frame: pl.DataFrame) -> dg.MetadataValue:

@@ -16,25 +16,25 @@ ALPHA, POWER = 0.05, 0.8
 _PAIRS = f"""
 WITH {SLICED},
 judged AS (
-    SELECT judge, mode, slice, question_key, system, rating = 'correct' AS is_correct
+    SELECT judge, mode, slice, version, question_key, system, rating = 'correct' AS is_correct
     FROM eval.judgements JOIN sliced USING (question_key)
     WHERE week = $week AND is_current AND rating IN ('correct', 'incorrect')
 )
 SELECT
     $week::DATE AS week, judge, mode, slice, a.system AS system_a, b.system AS system_b,
-    $version::DATE AS version, count(*)::INTEGER AS judged,
+    any_value(version) AS version, count(*)::INTEGER AS judged,
     count(*) FILTER (WHERE a.is_correct AND NOT b.is_correct)::INTEGER AS only_a,
     count(*) FILTER (WHERE b.is_correct AND NOT a.is_correct)::INTEGER AS only_b,
     avg(a.is_correct::INTEGER) AS accuracy_a, avg(b.is_correct::INTEGER) AS accuracy_b
-FROM judged AS a JOIN judged AS b USING (judge, mode, slice, question_key)
+FROM judged AS a JOIN judged AS b USING (judge, mode, slice, version, question_key)
 WHERE a.system < b.system
 GROUP BY ALL ORDER BY ALL
 """
 
 
-def compare_systems(con: duckdb.DuckDBPyConnection, week: date, version: date) -> pl.DataFrame:
-    """Content rows of mart.comparisons for `week`, evaluated against `version`."""
-    pairs = con.execute(_PAIRS, {"week": week, "version": version}).pl()
+def compare_systems(con: duckdb.DuckDBPyConnection, week: date) -> pl.DataFrame:
+    """Content rows of mart.comparisons for `week`."""
+    pairs = con.execute(_PAIRS, {"week": week}).pl()
     counts = pairs.select("judged", "only_a", "only_b").rows()
     intervals = [interval(*row) for row in counts]
     tested = pairs.with_columns(

@@ -12,8 +12,8 @@ SAMPLES = 5_000
 _COUNTS = """
 WITH judged AS (
     SELECT system, question_key, judge, mode, answer_hash, rating = 'correct' AS is_correct, split
-    FROM eval.judgements AS j JOIN freshqa.current_questions AS q USING (question_key)
-    WHERE j.week = $week AND is_current AND rating <> 'unrated' AND q.version = $version
+    FROM eval.judgements AS j JOIN freshqa.ground_truth AS q USING (week, question_key)
+    WHERE j.week = $week AND is_current AND rating <> 'unrated'
 ),
 people AS (
     SELECT judge, mode,
@@ -44,10 +44,10 @@ class JudgeErrors:
     true_incorrect: int
 
 
-def correct_accuracies(con: duckdb.DuckDBPyConnection, week: date, version: date) -> pl.DataFrame:
+def correct_accuracies(con: duckdb.DuckDBPyConnection, week: date) -> pl.DataFrame:
     """Content rows of mart.corrected_accuracy; none for a judge that is no better than chance or
     whose sample lacks correct or incorrect answers."""
-    counts = con.execute(_COUNTS, {"week": week, "version": version}).pl()
+    counts = con.execute(_COUNTS, {"week": week}).pl()
     rows = []
     for row in counts.iter_rows(named=True):
         errors = JudgeErrors(*(row[name] for name in JudgeErrors.__dataclass_fields__))

@@ -5,10 +5,10 @@ from datetime import date
 import dagster as dg
 import polars as pl
 
-from fresh_assets.partitions import weeks
+from fresh_assets.partitions import weeks, with_the_week_before
 from fresh_assets.staleness.history import read_history
-from fresh_assets.staleness.queue import learn, review_queue
-from fresh_assets.staleness.risk import MODEL_SCHEMA
+from fresh_assets.staleness.queue import learn_with_signals, review_queue
+from fresh_assets.staleness.risk import MODEL_SCHEMA, model_of
 from fresh_assets.staleness.risk import volatility as compute_volatility
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
@@ -36,20 +36,25 @@ def volatility(warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[pl.DataFrame
 
 @dg.asset(
     key_prefix="mart",
-    deps=[volatility, dg.AssetDep(["search", "results"])],
+    deps=[
+        volatility,
+        dg.AssetDep(["freshqa", "ground_truth"]),
+        dg.AssetDep(["search", "evidence"], partition_mapping=with_the_week_before),
+        dg.AssetDep(["search", "drift"], partition_mapping=with_the_week_before),
+    ],
     partitions_def=weeks,
-    code_version="1",
+    code_version="2",
     kinds={"python", "duckdb"},
     metadata={ALLOW_EMPTY: True},
 )
 def staleness_model(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]
 ) -> pl.DataFrame:
-    """Logistic regression of what makes an answer change, learnt from the versions up to the one
-    of the week: all of it, to be read."""
+    """Logistic regressions of what makes an answer change, learnt from the versions up to the one
+    of the week and from the searched weeks before it: all of it, to be read."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        model = learn(read_history(con), pinned_version(con, week))
+        model = learn_with_signals(con, week, pinned_version(con, week))
     return model.table() if model else pl.DataFrame(schema=MODEL_SCHEMA)
 
 
@@ -57,14 +62,14 @@ def staleness_model(
     key_prefix="mart",
     deps=[
         staleness_model,
-        dg.AssetDep(["freshqa", "questions"], partition_mapping=dg.AllPartitionMapping()),
+        dg.AssetDep(["freshqa", "ground_truth"]),
         dg.AssetDep(["search", "evidence"]),
         dg.AssetDep(["search", "drift"]),
         dg.AssetDep(["eval", "answers"]),
         dg.AssetDep(["eval", "judgements"]),
     ],
     partitions_def=weeks,
-    code_version="1",
+    code_version="2",
     kinds={"python", "duckdb"},
 )
 def stale_answers(
@@ -74,7 +79,8 @@ def stale_answers(
     week, with reasons in words, evidence, drift, and what the systems say."""
     week = date.fromisoformat(partition_key(context)["week"])
     with warehouse.reader() as con:
-        queue = review_queue(con, week, pinned_version(con, week))
+        table = con.execute("SELECT * FROM mart.staleness_model WHERE week = ?", [week]).pl()
+        queue = review_queue(con, week, model_of(table))
     top = queue.head(SHOWN).select("place", "risk", "question", "reasons")
     lines = ["| place | risk | question | because |", "|---|---|---|---|"]
     lines += [

@@ -25,6 +25,7 @@ UNKNOWN_RATE = 1 / 365
 LONGEST_FORECAST = 50 * 365
 KINDS = ("fast-changing", "slow-changing", "false premise")
 MODEL_SCHEMA = {
+    "part": pl.String,
     "feature": pl.String,
     "mean": pl.Float64,
     "scale": pl.Float64,
@@ -34,56 +35,117 @@ FEATURES = (
     *KINDS, *REVIEWS, "review due", "review date set", "share of the time past the review",
     "rate of change", "expected change", "age of the answer", "changed before", "changes before",
 )  # fmt: skip
+SIGNALS = (
+    "log odds from the history", "searched", "share of evidence without the answer",
+    "newest evidence lacks the answer", "answer box says otherwise", "answer box changed",
+    "drift of the pages", "share of systems that disagree",
+)  # fmt: skip
+INTERCEPT = "intercept"
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """A fitted logistic regression; coefficients belong to standardised features."""
+
+    names: tuple[str, ...]
+    means: Matrix
+    scales: Matrix
+    coefficients: Matrix
+    intercept: float
+
+    def log_odds(self, found: Matrix) -> Matrix:
+        """Log odds of rows of features, in the order of `names`."""
+        return np.asarray(self.contributions(found).sum(axis=1) + self.intercept)
+
+    def contributions(self, found: Matrix) -> Matrix:
+        """What each feature adds to the log odds, beside an average row: rows x features."""
+        return np.asarray((found - self.means) / self.scales * self.coefficients)
 
 
 @dataclass(frozen=True)
 class RiskModel:
-    """A fitted model; coefficients belong to standardised features, in the order of FEATURES."""
+    """What the history of versions says and, once enough weeks were searched, the signals over it.
+
+    `rates`: changes a day by kind. `signals` has the log odds of the history as first feature.
+    """
 
     rates: dict[str, float]
-    means: NDArray[np.float64]
-    scales: NDArray[np.float64]
-    coefficients: NDArray[np.float64]
-    intercept: float
+    history: Logistic
+    signals: Logistic | None = None
 
-    def risk(self, rows: pl.DataFrame) -> NDArray[np.float64]:
-        """Probability for each row of `rows` (as of `observed`) that its answer changes."""
-        scores = self._standardised(rows) @ self.coefficients + self.intercept
+    def log_odds(self, rows: pl.DataFrame) -> Matrix:
+        """Log odds by the history alone for rows as of `observed`."""
+        return self.history.log_odds(features(rows, self.rates))
+
+    def risk(self, rows: pl.DataFrame, signals: pl.DataFrame | None = None) -> Matrix:
+        """Probability for each row of `rows` (as of `observed`) that its answer changes.
+
+        `signals`: the rows of `read_signals` for them; without, the history alone speaks.
+        """
+        scores = self.log_odds(rows)
+        if self.signals and signals is not None:
+            scores = self.signals.log_odds(signal_features(signals, scores))
         return np.asarray(1 / (1 + np.exp(-scores)))
 
-    def contributions(self, rows: pl.DataFrame) -> NDArray[np.float64]:
-        """What each feature adds to the log odds, beside an average question: rows x features."""
-        return self._standardised(rows) * self.coefficients
-
     def table(self) -> pl.DataFrame:
-        """Feature, mean, scale, coefficient: the whole model."""
-        return pl.DataFrame(
-            {
-                "feature": ["intercept", *FEATURES],
-                "mean": [0.0, *self.means],
-                "scale": [1.0, *self.scales],
-                "coefficient": [self.intercept, *self.coefficients],
-            },
-            schema=MODEL_SCHEMA,
-        )
+        """The whole model: part, feature, mean, scale, coefficient."""
+        rows: list[tuple[str, str, float, float, float]] = [
+            ("changes a day", kind, 0.0, 1.0, rate) for kind, rate in self.rates.items()
+        ]
+        for part, model in (("history", self.history), ("signals", self.signals)):
+            if model:
+                rows.append((part, INTERCEPT, 0.0, 1.0, model.intercept))
+                values = (model.means, model.scales, model.coefficients)
+                rows += [(part, *row) for row in zip(model.names, *values, strict=True)]
+        return pl.DataFrame(rows, schema=MODEL_SCHEMA, orient="row")
 
-    def _standardised(self, rows: pl.DataFrame) -> NDArray[np.float64]:
-        return (features(rows, self.rates) - self.means) / self.scales
+
+def model_of(table: pl.DataFrame) -> RiskModel | None:
+    """The model whose `table` it is; None if there are no rows."""
+    if table.is_empty():
+        return None
+    rates = table.filter(pl.col("part") == "changes a day").select("feature", "coefficient")
+    history = _logistic_of(table.filter(pl.col("part") == "history"), FEATURES)
+    signals = table.filter(pl.col("part") == "signals")
+    return RiskModel(
+        dict(rates.iter_rows()),
+        history,
+        None if signals.is_empty() else _logistic_of(signals, SIGNALS),
+    )
 
 
 def fit(rows: pl.DataFrame) -> RiskModel | None:
     """Fit on rows of `observed`; None while too few answers have changed to learn from."""
+    rates = rates_of_kinds(rows)
+    history = _fit(FEATURES, features(rows, rates), rows["changed_next"])
+    return RiskModel(rates, history) if history else None
+
+
+def fit_signals(found: Matrix, changed: pl.Series) -> Logistic | None:
+    """Fit on rows of `signal_features`; None while too few answers have changed."""
+    return _fit(SIGNALS, found, changed)
+
+
+def _fit(names: tuple[str, ...], found: Matrix, changed: pl.Series) -> Logistic | None:
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (1 s to import)
 
-    if rows["changed_next"].sum() < FEWEST_CHANGES:
+    if changed.sum() < FEWEST_CHANGES:
         return None
-    rates = rates_of_kinds(rows)
-    found = features(rows, rates)
     means, scales = found.mean(axis=0), found.std(axis=0)
     scales[scales == 0] = 1
     model = LogisticRegression(C=STRENGTH, max_iter=5000)
-    model.fit((found - means) / scales, rows["changed_next"].to_numpy())
-    return RiskModel(rates, means, scales, model.coef_[0], float(model.intercept_[0]))
+    model.fit((found - means) / scales, changed.to_numpy())
+    return Logistic(names, means, scales, model.coef_[0], float(model.intercept_[0]))
+
+
+def _logistic_of(table: pl.DataFrame, names: tuple[str, ...]) -> Logistic:
+    rows = {row["feature"]: row for row in table.iter_rows(named=True)}
+    means, scales, coefficients = (
+        np.array([rows[name][column] for name in names])
+        for column in ("mean", "scale", "coefficient")
+    )
+    return Logistic(names, means, scales, coefficients, rows[INTERCEPT]["coefficient"])
 
 
 def rates_of_kinds(rows: pl.DataFrame) -> dict[str, float]:
@@ -117,7 +179,24 @@ def volatility(history: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def features(rows: pl.DataFrame, rates: dict[str, float]) -> NDArray[np.float64]:
+def signal_features(signals: pl.DataFrame, log_odds: Matrix) -> Matrix:
+    """Columns SIGNALS from rows of `read_signals` and the log odds by the history for them."""
+    pieces, systems = pl.col("evidence_pieces"), pl.col("systems_rated")
+    columns = [
+        pl.lit(pl.Series(log_odds)),
+        pieces > 0,
+        1 - pl.col("pieces_with_answer") / pieces,
+        ~pl.col("newest_holds_answer") & (pl.col("pieces_with_answer") > 0),
+        ~pl.col("box_holds_answer"),
+        pl.col("box_changed"),
+        pl.col("drift"),
+        pl.col("systems_incorrect") / systems,
+    ]
+    named = [c.cast(pl.Float64).alias(name) for c, name in zip(columns, SIGNALS, strict=True)]
+    return signals.select(named).fill_nan(0).fill_null(0).to_numpy()
+
+
+def features(rows: pl.DataFrame, rates: dict[str, float]) -> Matrix:
     """Columns FEATURES of rows that have `days_ahead`."""
     rate, ahead = daily_rate(rates), pl.col("days_ahead")
     due = pl.col("days_to_review")
@@ -137,14 +216,25 @@ def features(rows: pl.DataFrame, rates: dict[str, float]) -> NDArray[np.float64]
     return rows.select(named).to_numpy()
 
 
-def reasons(model: RiskModel, rows: pl.DataFrame, most: int = 3) -> Iterator[list[str]]:
-    """For each row the features that raise its risk most, in words."""
+def reasons(
+    model: RiskModel, rows: pl.DataFrame, signals: pl.DataFrame | None = None, most: int = 3
+) -> Iterator[list[str]]:
+    """For each row what raises its risk most, in words."""
     found = features(rows, model.rates)
-    for added, values, row in zip(
-        model.contributions(rows), found, rows.iter_rows(named=True), strict=True
-    ):
-        order = [i for i in np.argsort(-added)[:most] if added[i] > 0]
-        yield list(dict.fromkeys(_in_words(FEATURES[i], values[i], row) for i in order))
+    added = model.history.contributions(found)
+    told = rows
+    if model.signals and signals is not None:
+        weight = model.signals.coefficients[0] / model.signals.scales[0]
+        more = signal_features(signals, model.log_odds(rows))
+        of_signals = model.signals.contributions(more)[:, 1:]
+        added, found = np.hstack([added * weight, of_signals]), np.hstack([found, more[:, 1:]])
+        told = pl.concat(
+            [rows, signals.drop(set(rows.columns) & set(signals.columns))], how="horizontal"
+        )
+    names = (*FEATURES, *SIGNALS[1:])
+    for adds, values, row in zip(added, found, told.iter_rows(named=True), strict=True):
+        order = [i for i in np.argsort(-adds)[:most] if adds[i] > 0]
+        yield list(dict.fromkeys(_in_words(names[i], values[i], row) for i in order))
 
 
 def _in_words(feature: str, value: float, row: dict[str, Any]) -> str:
@@ -152,6 +242,28 @@ def _in_words(feature: str, value: float, row: dict[str, Any]) -> str:
         return feature if value else f"not {feature}"
     if feature in REVIEWS:
         return f"review {feature}" if value else f"review not {feature}"
+    return _signal_in_words(feature, value, row) or _history_in_words(feature, value, row)
+
+
+def _signal_in_words(feature: str, value: float, row: dict[str, Any]) -> str | None:
+    match feature:
+        case "searched":
+            return "searched this week"
+        case "share of evidence without the answer":
+            lacking = row["evidence_pieces"] - row["pieces_with_answer"]
+            return f"{lacking} of {row['evidence_pieces']} pieces of evidence lack the answer"
+        case "newest evidence lacks the answer" | "answer box says otherwise":
+            return feature if value else f"not: {feature}"
+        case "answer box changed":
+            return feature if value else "answer box as before"
+        case "drift of the pages":
+            return f"{value:.0%} of the pages moved since the last snapshot"
+        case "share of systems that disagree":
+            return f"{row['systems_incorrect']} of {row['systems_rated']} systems say otherwise"
+    return None
+
+
+def _history_in_words(feature: str, value: float, row: dict[str, Any]) -> str:
     match feature:
         case "review due" | "share of the time past the review" | "review date set":
             days = row["days_to_review"]

@@ -10,12 +10,22 @@ import pytest
 from hypothesis import given, settings
 from sklearn.metrics import average_precision_score
 
+from fresh_assets.benchmark.ground_truth import ground_truth
 from fresh_assets.benchmark.imports import Source
 from fresh_assets.refresh import Platform
 from fresh_assets.settings import Settings
 from fresh_assets.staleness.history import observed, read_history
 from fresh_assets.staleness.queue import learn, review_queue
-from fresh_assets.staleness.risk import FEATURES, features, fit, rates_of_kinds, reasons, volatility
+from fresh_assets.staleness.risk import (
+    FEATURES,
+    features,
+    fit,
+    model_of,
+    rates_of_kinds,
+    reasons,
+    volatility,
+)
+from fresh_assets.warehouse.slices import write_slice
 from fresh_assets_tests.benchmark.files import as_csv, row, rows
 
 FIRST = date(2024, 1, 1)
@@ -124,16 +134,9 @@ def test_the_model_learns_and_says_why() -> None:
         set(w) & {"fast-changing", "review frequently", "review overdue by 4 days"} for w in why
     )
     assert all(len(w) <= 3 for w in why)
-    table = model.table()
-    scores = (
-        table["coefficient"][0]
-        + (
-            (features(rows_, model.rates) - table["mean"].to_numpy()[1:])
-            / table["scale"].to_numpy()[1:]
-        )
-        @ table["coefficient"].to_numpy()[1:]
-    )
-    assert 1 / (1 + np.exp(-scores)) == pytest.approx(risk)
+    read_back = model_of(model.table())
+    assert read_back
+    assert read_back.risk(rows_) == pytest.approx(risk)
 
 
 def test_too_little_history_gives_no_model() -> None:
@@ -162,7 +165,7 @@ def test_the_queue_of_the_demo_world(refreshed: Platform) -> None:
     assert queue["risk"].to_list() == sorted(queue["risk"], reverse=True)
     assert set(queue.head(5)["kind"]) & {"fast-changing", "false premise"}
     assert queue["pieces_with_answer"].sum() > 0
-    assert coefficients == len(FEATURES) + 1
+    assert coefficients == len(FEATURES) + 1 + 4, "and the rate of each kind"
     assert all(queue.head(5)["reasons"].list.len() > 0)
 
 
@@ -171,6 +174,9 @@ def test_what_the_evidence_says_instead_is_proposed(tmp_path: Path) -> None:
     day = FIRST
     platform.import_version(as_csv(rows(row(1, answer_0="Ana Bol"))), Source(day, "v.csv"))
     platform.refresh_benchmark(lambda _: None)
+    with platform.warehouse.reader() as con:
+        truths = ground_truth(con, day, day)
+    write_slice(platform.warehouse, "freshqa.ground_truth", {"week": str(day)}, truths)
     with platform.warehouse.writer() as con:
         (key,) = con.sql(
             "SELECT question_key FROM freshqa.current_questions WHERE id = 1"
@@ -186,7 +192,7 @@ def test_what_the_evidence_says_instead_is_proposed(tmp_path: Path) -> None:
         )
     with platform.warehouse.reader() as con:
         assert learn(read_history(con), day) is None
-        queue = review_queue(con, day, day)
+        queue = review_queue(con, day, None)
     found = queue.filter(pl.col("question_key") == key).row(0, named=True)
     assert (found["evidence_pieces"], found["pieces_with_answer"]) == (3, 1)
     assert found["proposed_answer"] == found["box_says"] == "Tom Ray"

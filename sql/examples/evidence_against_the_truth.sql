@@ -5,14 +5,10 @@ SELECT
     questions.answers,
     max(evidence.date) AS newest_evidence,
     count(*) AS results
-FROM freshqa.current_questions AS questions
-INNER JOIN search.evidence AS evidence USING (question_key)
+FROM freshqa.ground_truth AS questions
+INNER JOIN search.evidence AS evidence USING (week, question_key)
 WHERE
     evidence.week = (SELECT max(week) FROM search.evidence)
-    AND questions.version = (
-        SELECT max(version) FROM search.results
-        WHERE week = (SELECT max(week) FROM search.evidence)
-    )
     AND NOT questions.false_premise
 GROUP BY questions.id, questions.question, questions.answers
 HAVING

@@ -11,7 +11,7 @@ SELECT
     results.payload_hash
 FROM eval.judgements AS judgements
 INNER JOIN eval.answers AS answers USING (week, system, question_key)
-INNER JOIN freshqa.current_questions AS questions USING (version, question_key)
+INNER JOIN freshqa.ground_truth AS questions USING (week, question_key)
 LEFT JOIN search.evidence AS evidence
     ON
         answers.week = evidence.week

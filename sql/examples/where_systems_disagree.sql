@@ -12,9 +12,9 @@ INNER JOIN eval.answers AS wrong_answers
         worse.week = wrong_answers.week
         AND worse.system = wrong_answers.system
         AND worse.question_key = wrong_answers.question_key
-INNER JOIN freshqa.current_questions AS questions
+INNER JOIN freshqa.ground_truth AS questions
     ON
-        wrong_answers.version = questions.version
+        wrong_answers.week = questions.week
         AND wrong_answers.question_key = questions.question_key
 WHERE
     better.week = (SELECT max(week) FROM eval.judgements)

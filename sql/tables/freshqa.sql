@@ -185,3 +185,76 @@ COMMENT ON COLUMN freshqa.volatility.changes_per_year IS 'Hierarchical rate: its
 COMMENT ON COLUMN freshqa.volatility.expected_change IS 'Day by which a change is as likely as not at that rate; NULL if beyond 50 years.';
 COMMENT ON COLUMN freshqa.volatility.run_id IS 'Dagster run that wrote the row.';
 COMMENT ON COLUMN freshqa.volatility.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE freshqa.decisions (
+    sequence INTEGER NOT NULL PRIMARY KEY CHECK (sequence >= 1),
+    question_key VARCHAR NOT NULL,
+    week DATE NOT NULL,
+    decision VARCHAR NOT NULL CHECK (decision IN ('keep', 'correct', 'reword', 'retire')),
+    question VARCHAR NOT NULL CHECK (length(question) > 0),
+    answers VARCHAR[] NOT NULL CHECK (len(answers) BETWEEN 1 AND 10),
+    reviewed_question VARCHAR NOT NULL,
+    reviewed_answers VARCHAR[] NOT NULL,
+    reason VARCHAR NOT NULL CHECK (length(reason) > 0),
+    source VARCHAR,
+    reviewer VARCHAR NOT NULL CHECK (length(reviewer) > 0),
+    decided_at TIMESTAMP NOT NULL,
+    CHECK (decision <> 'correct' OR source IS NOT NULL)
+);
+COMMENT ON TABLE freshqa.decisions IS 'What people decided about ground truths; see `fresh-assets review`. A later decision replaces an earlier one, all are kept.';
+COMMENT ON COLUMN freshqa.decisions.sequence IS 'Order of the decisions, from 1.';
+COMMENT ON COLUMN freshqa.decisions.question_key IS 'Identity of the question.';
+COMMENT ON COLUMN freshqa.decisions.week IS 'Monday of the week that was reviewed; it holds from that week on.';
+COMMENT ON COLUMN freshqa.decisions.decision IS 'keep: still true; correct: other answers; reword: another wording; retire: ask no more.';
+COMMENT ON COLUMN freshqa.decisions.question IS 'The wording from now on.';
+COMMENT ON COLUMN freshqa.decisions.answers IS 'The acceptable answers from now on.';
+COMMENT ON COLUMN freshqa.decisions.reviewed_question IS 'The wording upstream had; the decision ends when upstream changes it.';
+COMMENT ON COLUMN freshqa.decisions.reviewed_answers IS 'The answers upstream had; the decision ends when upstream changes them.';
+COMMENT ON COLUMN freshqa.decisions.reason IS 'Why, in the words of the reviewer.';
+COMMENT ON COLUMN freshqa.decisions.source IS 'Where it can be read.';
+COMMENT ON COLUMN freshqa.decisions.reviewer IS 'Who decided.';
+COMMENT ON COLUMN freshqa.decisions.decided_at IS 'Time of the decision, UTC.';
+
+CREATE TABLE freshqa.ground_truth (
+    week DATE NOT NULL,
+    question_key VARCHAR NOT NULL,
+    version DATE NOT NULL,
+    id INTEGER NOT NULL CHECK (id >= 0),
+    split VARCHAR NOT NULL CHECK (split IN ('TEST', 'DEV')),
+    question VARCHAR NOT NULL CHECK (length(question) > 0),
+    effective_year VARCHAR NOT NULL,
+    next_review VARCHAR NOT NULL,
+    review_date DATE,
+    false_premise BOOLEAN NOT NULL,
+    num_hops VARCHAR NOT NULL CHECK (num_hops IN ('one-hop', 'multi-hop')),
+    fact_type VARCHAR NOT NULL CHECK (
+        fact_type IN ('fast-changing', 'slow-changing', 'never-changing')
+    ),
+    answers VARCHAR[] NOT NULL CHECK (len(answers) > 0),
+    valid_from DATE NOT NULL,
+    decision INTEGER,
+    reviewed_week DATE,
+    run_id VARCHAR,
+    code_version VARCHAR,
+    PRIMARY KEY (week, question_key),
+    CHECK (decision IS NULL OR reviewed_week <= week)
+);
+COMMENT ON TABLE freshqa.ground_truth IS 'What is asked and held true in a week: the questions of its version with the decisions of people over them, without retired ones.';
+COMMENT ON COLUMN freshqa.ground_truth.week IS 'Monday of the week (UTC).';
+COMMENT ON COLUMN freshqa.ground_truth.question_key IS 'Identity of the question.';
+COMMENT ON COLUMN freshqa.ground_truth.version IS 'Version the week is evaluated against.';
+COMMENT ON COLUMN freshqa.ground_truth.id IS 'Row number upstream in that version, for display only.';
+COMMENT ON COLUMN freshqa.ground_truth.split IS 'TEST or DEV.';
+COMMENT ON COLUMN freshqa.ground_truth.question IS 'The wording that is asked.';
+COMMENT ON COLUMN freshqa.ground_truth.effective_year IS 'Year since which the answer holds, or before 2022.';
+COMMENT ON COLUMN freshqa.ground_truth.next_review IS 'Review class or date as written upstream.';
+COMMENT ON COLUMN freshqa.ground_truth.review_date IS 'Date of the next review; NULL where upstream gives only a class.';
+COMMENT ON COLUMN freshqa.ground_truth.false_premise IS 'The question takes something untrue for granted.';
+COMMENT ON COLUMN freshqa.ground_truth.num_hops IS 'one-hop or multi-hop.';
+COMMENT ON COLUMN freshqa.ground_truth.fact_type IS 'How fast the answer changes.';
+COMMENT ON COLUMN freshqa.ground_truth.answers IS 'Acceptable answers, the first is the preferred one.';
+COMMENT ON COLUMN freshqa.ground_truth.valid_from IS 'First version that had this first answer, or the week in which it was corrected.';
+COMMENT ON COLUMN freshqa.ground_truth.decision IS 'Sequence of the decision in force; NULL: as upstream.';
+COMMENT ON COLUMN freshqa.ground_truth.reviewed_week IS 'Week of the decision in force.';
+COMMENT ON COLUMN freshqa.ground_truth.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN freshqa.ground_truth.code_version IS 'Code version of the asset that wrote the row.';

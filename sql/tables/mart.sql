@@ -113,6 +113,7 @@ CREATE TABLE mart.stale_answers (
     systems_rated INTEGER NOT NULL,
     systems_incorrect INTEGER NOT NULL,
     proposed_answer VARCHAR,
+    reviewed_week DATE,
     run_id VARCHAR,
     code_version VARCHAR,
     PRIMARY KEY (week, question_key),
@@ -127,7 +128,7 @@ COMMENT ON COLUMN mart.stale_answers.question IS 'The question.';
 COMMENT ON COLUMN mart.stale_answers.answers IS 'Its ground truth.';
 COMMENT ON COLUMN mart.stale_answers.kind IS 'Fact type, or false premise.';
 COMMENT ON COLUMN mart.stale_answers.next_review IS 'When upstream looks at it again, as written.';
-COMMENT ON COLUMN mart.stale_answers.risk IS 'Probability that the first answer has changed by the end of the week, from the history of versions; NULL while too few answers have changed to learn from.';
+COMMENT ON COLUMN mart.stale_answers.risk IS 'Probability that the first answer has changed by the end of the week; NULL while too few answers have changed to learn from.';
 COMMENT ON COLUMN mart.stale_answers.is_overdue IS 'The review date lies before the end of the week.';
 COMMENT ON COLUMN mart.stale_answers.reasons IS 'What raises the risk most, in words.';
 COMMENT ON COLUMN mart.stale_answers.evidence_pieces IS 'Pieces of evidence of the week.';
@@ -140,22 +141,25 @@ COMMENT ON COLUMN mart.stale_answers.newest_url IS 'Address of that piece.';
 COMMENT ON COLUMN mart.stale_answers.systems_rated IS 'Systems rated in relaxed mode.';
 COMMENT ON COLUMN mart.stale_answers.systems_incorrect IS 'Of them, systems rated incorrect.';
 COMMENT ON COLUMN mart.stale_answers.proposed_answer IS 'Short answer that most systems rated incorrect gave alike and the evidence holds, else what an answer box without the ground truth says.';
+COMMENT ON COLUMN mart.stale_answers.reviewed_week IS 'Week of the last review that still holds; NULL without one.';
 COMMENT ON COLUMN mart.stale_answers.run_id IS 'Dagster run that wrote the row.';
 COMMENT ON COLUMN mart.stale_answers.code_version IS 'Code version of the asset that wrote the row.';
 
 CREATE TABLE mart.staleness_model (
     week DATE NOT NULL,
+    part VARCHAR NOT NULL CHECK (part IN ('changes a day', 'history', 'signals')),
     feature VARCHAR NOT NULL,
     mean DOUBLE NOT NULL,
     scale DOUBLE NOT NULL CHECK (scale > 0),
     coefficient DOUBLE NOT NULL,
     run_id VARCHAR,
     code_version VARCHAR,
-    PRIMARY KEY (week, feature)
+    PRIMARY KEY (week, part, feature)
 );
-COMMENT ON TABLE mart.staleness_model IS 'The logistic regression behind the risk of a week, whole; empty while too few answers have changed.';
+COMMENT ON TABLE mart.staleness_model IS 'The model behind the risk of a week, whole; empty while too few answers have changed.';
 COMMENT ON COLUMN mart.staleness_model.week IS 'Monday of the evaluation week (UTC).';
-COMMENT ON COLUMN mart.staleness_model.feature IS 'Feature, or intercept.';
+COMMENT ON COLUMN mart.staleness_model.part IS 'changes a day: rate of a kind of question, in coefficient; history: regression on what the versions say; signals: regression on its log odds and the signals of the week.';
+COMMENT ON COLUMN mart.staleness_model.feature IS 'Kind, feature, or intercept.';
 COMMENT ON COLUMN mart.staleness_model.mean IS 'Mean it is centred by.';
 COMMENT ON COLUMN mart.staleness_model.scale IS 'Standard deviation it is divided by.';
 COMMENT ON COLUMN mart.staleness_model.coefficient IS 'What one standard deviation adds to the log odds of a change.';
