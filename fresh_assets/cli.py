@@ -19,7 +19,6 @@ import pydantic
 import pydantic_settings
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -27,6 +26,7 @@ from rich.text import Text
 from fresh_assets.errors import UserError
 from fresh_assets.scoring.accuracy import SLICES
 from fresh_assets.settings import Settings
+from fresh_assets.terminal import plain, printable
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.publish import latest, open_latest
 
@@ -72,7 +72,7 @@ def main() -> None:
 
 def _fail(message: str) -> NoReturn:
     line = " ".join(message.split())
-    err.print(f"[red]Error:[/red] {_plain(line)}", highlight=False, soft_wrap=True)
+    err.print(f"[red]Error:[/red] {plain(line)}", highlight=False, soft_wrap=True)
     sys.exit(1)
 
 
@@ -120,7 +120,7 @@ def refresh(
         steps = platform.refresh(chosen, only, report)
     _print_steps(steps)
     _print_accuracy(settings, chosen)
-    published = _plain(str(latest(settings.published)))
+    published = plain(str(latest(settings.published)))
     out.print(f"Published: {published}", soft_wrap=True, highlight=False)
     out.print('Query it: fresh-assets sql "FROM mart.accuracy"   See the lineage: make ui')
 
@@ -146,7 +146,7 @@ def sync(
             highlight=False,
         )
     for failure in synced.failed:
-        err.print(f"[yellow]{_plain(failure)}[/yellow]", highlight=False, soft_wrap=True)
+        err.print(f"[yellow]{plain(failure)}[/yellow]", highlight=False, soft_wrap=True)
     first_last = f" ({synced.imported[0]} to {synced.imported[-1]})" if synced.imported else ""
     out.print(
         f"{len(synced.imported)} imported{first_last}, {synced.unchanged} unchanged, "
@@ -252,7 +252,7 @@ def ask(
 
     def show(piece: str) -> None:
         shown.append(piece)
-        out.print(_plain(piece), end="", highlight=False, soft_wrap=True)
+        out.print(plain(piece), end="", highlight=False, soft_wrap=True)
 
     response = ask_now(question, system, Settings(), show)
     outcome = response.outcome
@@ -261,14 +261,14 @@ def ask(
     if outcome.state not in {"ok", "truncated"}:
         raise UserError(f"{system} gave no answer ({outcome.state}): {outcome.problem}")
     if not shown:
-        out.print(_plain(outcome.text.strip()), highlight=False)
+        out.print(plain(outcome.text.strip()), highlight=False)
     lines = [f"asked: {follow_up}" for follow_up in response.follow_ups]
     for piece in response.used:
         told = " ".join(filter(None, (piece.shown_date, piece.title, piece.url)))
         lines.append(f"evidence: {told}")
     lines += [f"cited: {citation}" for citation in outcome.citations]
     for line in lines:
-        out.print(f"[dim]{_plain(line)}[/dim]", soft_wrap=True, highlight=False)
+        out.print(f"[dim]{plain(line)}[/dim]", soft_wrap=True, highlight=False)
 
 
 @app.command()
@@ -294,7 +294,7 @@ def score(
         rated = rate_file(file.read_bytes(), file.name, mode, judge, systems, settings, today)
     target.write_text(rated.text, encoding="utf-8")
     counts = ", ".join(f"{number} {rating}" for rating, number in rated.counts.items())
-    out.print(f"{counts}: {_plain(str(target))}", soft_wrap=True, highlight=False)
+    out.print(f"{counts}: {plain(str(target))}", soft_wrap=True, highlight=False)
 
 
 @app.command()
@@ -314,7 +314,7 @@ def rating_sheet(
     if target.exists():
         raise UserError(f"{target} exists; move it away first")
     target.write_text(sheet(items, rater), encoding="utf-8")
-    back = f"fresh-assets import-ratings {target} --rater {_plain(rater)} --week {chosen}"
+    back = f"fresh-assets import-ratings {target} --rater {plain(rater)} --week {chosen}"
     told = (
         f"{len(items)} answers are in {target}; write correct or incorrect under relaxed and strict"
     )
@@ -328,7 +328,66 @@ def import_ratings(
     """Import a filled-in rating sheet (CSV or XLSX); rows left blank are skipped."""
     _, platform = _platform()
     number = platform.import_ratings(file.read_bytes(), file.name, week.date(), rater)
-    out.print(f"{number} ratings of {_plain(rater)} recorded; compare: fresh-assets refresh")
+    out.print(f"{number} ratings of {plain(rater)} recorded; compare: fresh-assets refresh")
+
+
+@app.command()
+def rate(
+    rater: Annotated[str, typer.Option(help="your name; another name, another order")],
+    week: OptionalDay = None,
+    answers: Annotated[int, typer.Option(min=2, help="half of them to false premises")] = 100,
+) -> None:
+    """Rate answers of a week in the terminal, blind to the systems, in both modes.
+
+    Every rating is recorded at once; stop at any time and go on later.
+    """
+    from fresh_assets.walks import walk_answers
+
+    _, platform = _platform()
+    rated, left = walk_answers(
+        platform, week.date() if week else platform.default_week(), rater, answers, out
+    )
+    out.print(f"{rated} answers rated, {left} left; compare: fresh-assets refresh")
+
+
+@app.command()
+def review(
+    reviewer: Annotated[str, typer.Option(help="your name")],
+    week: OptionalDay = None,
+    at_most: Annotated[int, typer.Option(min=1, help="questions to look at")] = 20,
+) -> None:
+    """Walk the review queue of a week: keep, correct, reword or retire each ground truth.
+
+    Every decision is recorded at once; stop at any time and go on later.
+    """
+    from fresh_assets.walks import walk_queue
+
+    _, platform = _platform()
+    decided = walk_queue(
+        platform, week.date() if week else platform.default_week(), reviewer, at_most, out
+    )
+    out.print(f"{decided} decisions recorded; judge and score anew: fresh-assets refresh")
+
+
+@app.command()
+def export_corrections(
+    file: Annotated[Path, typer.Argument(help="CSV file to write")],
+    week: OptionalDay = None,
+    whole: Annotated[
+        bool, typer.Option(help="the complete version as it should be, not only what changes")
+    ] = False,
+) -> None:
+    """Write the decisions in force as a patch in the layout of the upstream sheet."""
+    from fresh_assets.staleness.review import corrections_csv
+
+    _, platform = _platform()
+    chosen = week.date() if week else platform.default_week()
+    if file.exists():
+        raise UserError(f"{file} exists; move it away first")
+    with platform.warehouse.reader() as con:
+        text, number = corrections_csv(con, chosen, whole=whole)
+    file.write_text(text, encoding="utf-8")
+    out.print(f"{number} rows are in {plain(str(file))}", highlight=False)
 
 
 @app.command()
@@ -341,7 +400,7 @@ def estimate(week: OptionalDay = None) -> None:
         table.add_column(column, justify="left" if column in {"system", "model"} else "right")
     with _progress("Estimating") as report:
         for row in platform.estimate(chosen, report):
-            table.add_row(*map(_plain, row))
+            table.add_row(*map(plain, row))
     out.print(table)
 
 
@@ -406,7 +465,7 @@ def forget_answers(system: Annotated[str, typer.Option()], week: Day) -> None:
     """Remove a system from a week: its imported answers, its answers and its ratings."""
     _, platform = _platform()
     removed = platform.forget_answers(week.date(), system)
-    out.print(f"{removed} answers of {_plain(system)} removed; publish: fresh-assets refresh")
+    out.print(f"{removed} answers of {plain(system)} removed; publish: fresh-assets refresh")
 
 
 @app.command()
@@ -507,7 +566,7 @@ def doctor() -> None:
     }
     for finding in findings:
         out.print(
-            f"{marks[finding.state]:>22}  {_plain(finding.subject)}: {_plain(finding.text)}",
+            f"{marks[finding.state]:>22}  {plain(finding.subject)}: {plain(finding.text)}",
             soft_wrap=True,
             highlight=False,
         )
@@ -546,14 +605,14 @@ def _progress(what: str) -> Iterator[Any]:
 
 def _print_steps(steps: "list[Step]") -> None:
     for step in steps:
-        place = _plain(f" [{step.partition}]") if step.partition else ""
+        place = plain(f" [{step.partition}]") if step.partition else ""
         out.print(
             f"[green]done[/green] {' + '.join(step.assets)}{place} in {step.seconds:.1f} s",
             highlight=False,
         )
         for warning in step.warnings:
             out.print(
-                f"     [yellow]warning[/yellow] {_plain(warning)}", highlight=False, soft_wrap=True
+                f"     [yellow]warning[/yellow] {plain(warning)}", highlight=False, soft_wrap=True
             )
     if not steps:
         out.print("Everything is up to date.")
@@ -588,7 +647,7 @@ def _accuracy_table(title: str, rows: list[tuple[Any, ...]]) -> Table:
     table = Table(title=title)
     table.add_column("slice (asked)")
     for system in systems:
-        table.add_column(Text(_printable(system)), justify="right", overflow="fold")
+        table.add_column(Text(printable(system)), justify="right", overflow="fold")
     for name, number in asked.items():
         table.add_row(f"{name} ({number})", *(_cell(cells[name, system]) for system in systems))
     return table
@@ -604,9 +663,9 @@ def _cell(row: tuple[Any, ...]) -> str:
 def _print_rows(result: duckdb.DuckDBPyRelation) -> None:
     table = Table()
     for column in result.columns:
-        table.add_column(Text(_printable(column)), overflow="fold")
+        table.add_column(Text(printable(column)), overflow="fold")
     for row in result.fetchall():
-        table.add_row(*(Text("" if v is None else _printable(_shown(v))) for v in row))
+        table.add_row(*(Text("" if v is None else printable(_shown(v))) for v in row))
     out.print(table)
 
 
@@ -632,12 +691,3 @@ def _safe(value: object) -> object:
         return value
     cell = str(value) if not isinstance(value, list | dict) else _shown(value)
     return f"'{cell}" if re.match(r"[=+@\t\r]|-(?![\d.])", cell) else cell
-
-
-def _plain(text: str) -> str:
-    """Text from outside as markup that shows it as it is, without control characters."""
-    return escape(_printable(text))
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)

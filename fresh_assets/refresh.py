@@ -45,6 +45,8 @@ from fresh_assets.search.snapshot import (
     tolerance,
 )
 from fresh_assets.settings import Settings
+from fresh_assets.staleness.review import TABLE as DECISIONS_TABLE
+from fresh_assets.staleness.review import Decision, decide
 from fresh_assets.warehouse.archive import Archive, sha256
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.lineage import is_up_to_date, pinned_version, version_of_week
@@ -228,16 +230,34 @@ class Platform:
         with self.warehouse.reader() as con:
             items = people.read_items(con, week)
             rows = people.read_sheet(content, file_name, rater, week, items)
-            others = con.execute(
-                f"SELECT * FROM {people.TABLE} WHERE week = ? AND rater <> ?", [week, rater]
-            ).pl()
         self.archive.put(content)
-        key = {"week": week.isoformat()}
-        together = pl.concat([others, rows.select(others.columns).cast(others.schema)])
-        write_slice(self.warehouse, people.TABLE, key, together)
-        metadata = {"rater": rater, "ratings": len(rows)}
-        self._report(["eval", "human_ratings"], key["week"], metadata)
+        self.add_ratings(week, rater, rows, replace=True)
         return len(rows)
+
+    def add_ratings(
+        self, week: date, rater: str, rows: pl.DataFrame, *, replace: bool = False
+    ) -> None:
+        """Record rows of eval.human_ratings beside those of the week, or in place of all that the
+        rater said of it."""
+        item = ["system", "question_key", "mode"]
+        with self.warehouse.reader() as con:
+            held = con.execute(f"SELECT * FROM {people.TABLE} WHERE week = ?", [week]).pl()
+        others = held.filter(pl.col("rater") != rater)
+        if not replace:
+            own = held.filter(pl.col("rater") == rater).join(rows, on=item, how="anti")
+            others = pl.concat([others, own])
+        together = pl.concat([others, rows.select(held.columns).cast(held.schema)])
+        write_slice(self.warehouse, people.TABLE, {"week": week.isoformat()}, together)
+        metadata = {"rater": rater, "ratings": len(rows)}
+        self._report(["eval", "human_ratings"], week.isoformat(), metadata)
+
+    def decide(self, week: date, made: Decision) -> None:
+        """Record what a reviewer decided about a ground truth; the next refresh acts on it."""
+        with self.warehouse.reader() as con:
+            rows = decide(con, week, made)
+        write_slice(self.warehouse, DECISIONS_TABLE, {}, rows)
+        metadata = {"decisions": len(rows), "last": f"{made.decision} by {made.reviewer}"}
+        self._report(["freshqa", "decisions"], None, metadata)
 
     def forget_answers(self, week: date, system: str) -> int:
         """Remove a system from a week, with its answers and ratings; return how many answers."""

@@ -20,12 +20,15 @@ from fresh_assets_tests.openai_server import Reply, openai_server
 PROGRAM = Path(sys.executable).with_name("fresh-assets")
 
 
-def run(home: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    home: Path, *arguments: str, typed: str | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     settings = {**os.environ, "FRESH_ASSETS_HOME": str(home), "COLUMNS": "160", **environment}
     return subprocess.run(
         [PROGRAM, *arguments],
         capture_output=True,
         text=True,
+        input=typed,
         env=settings,
         timeout=300,
         check=False,

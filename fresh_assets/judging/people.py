@@ -7,7 +7,7 @@ rated in both modes by two people who do not know the system.
 import csv
 import io
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -20,6 +20,8 @@ from fresh_assets.warehouse.archive import sha256
 
 TABLE = "eval.human_ratings"
 MODES = ("relaxed", "strict")
+TERMINAL = "terminal"
+"""In place of a file name: rated with `fresh-assets rate`."""
 COLUMNS = ("item", "question", "correct_answers", "false_premise", "response", *MODES, "comment")
 WORDS = {"correct": "correct", "c": "correct", "1": "correct"}
 WORDS |= {"incorrect": "incorrect", "i": "incorrect", "0": "incorrect"}
@@ -65,13 +67,17 @@ def sample(items: list[Item], number: int, week: date) -> list[Item]:
     return [*taken, *rest][: min(number, len(items))]
 
 
+def shuffled(items: list[Item], rater: str) -> list[Item]:
+    """The items in the order of a rater."""
+    return random.Random(rater).sample(items, len(items))  # noqa: S311
+
+
 def sheet(items: list[Item], rater: str) -> str:
     """CSV text of a sheet, shuffled for the rater; text that a spreadsheet would run is quoted."""
-    shuffled = random.Random(rater).sample(items, len(items))  # noqa: S311
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for item in shuffled:
+    for item in shuffled(items, rater):
         cells = [item.question, " | ".join(item.answers), item.false_premise, item.response]
         writer.writerow([item.name, *(_harmless(str(cell)) for cell in cells), "", "", ""])
     return text.getvalue()
@@ -88,6 +94,21 @@ def read_sheet(
     rows = list(_ratings(content, file_name, known))
     if not rows:
         raise BadInputError(file_name, "no row is rated", "Fill in relaxed and strict")
+    return pl.concat(
+        rating_rows(item, {mode: rating}, comment, rater, week, file_name)
+        for item, mode, rating, comment in rows
+    )
+
+
+def rating_rows(
+    item: Item,
+    ratings: Mapping[str, str],
+    comment: str,
+    rater: str,
+    week: date,
+    file_name: str = TERMINAL,
+) -> pl.DataFrame:
+    """Content rows of eval.human_ratings for one item; `ratings`: mode to rating."""
     return pl.DataFrame(
         [
             {
@@ -96,9 +117,9 @@ def read_sheet(
                 "comment": comment or None, "answer_hash": item.answer_hash,
                 "file_name": file_name,
             }
-            for item, mode, rating, comment in rows
+            for mode, rating in ratings.items()
         ],
-        infer_schema_length=None,
+        schema_overrides={"comment": pl.String},
     )  # fmt: skip
 
 
