@@ -24,7 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fresh_assets.errors import UserError
-from fresh_assets.scoring.accuracy import SLICES
+from fresh_assets.scoring.accuracy import SINCE_CUTOFF, SLICES
 from fresh_assets.settings import Settings
 from fresh_assets.terminal import plain, printable
 from fresh_assets.warehouse.connections import Warehouse
@@ -49,6 +49,9 @@ err = Console(stderr=True)
 FileArgument = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
 Day = Annotated[datetime, typer.Option(formats=["%Y-%m-%d"])]
 OptionalDay = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"])]
+SkipUnknown = Annotated[
+    bool, typer.Option("--skip-unknown", help="leave out questions that the version does not have")
+]
 DayArgument = Annotated[datetime, typer.Argument(formats=["%Y-%m-%d"])]
 
 
@@ -225,14 +228,21 @@ def import_answers(
     file: FileArgument,
     system: Annotated[str, typer.Option(help="name of the system that gave them")],
     week: Day,
+    column: Annotated[str | None, typer.Option(help="column of the answers")] = None,
+    skip_unknown: SkipUnknown = False,
 ) -> None:
     """Import answers given elsewhere (CSV, JSON lines or XLSX), to be rated like any others."""
+    from fresh_assets.answers.imports import Columns
     from fresh_assets.partitions import check_week
 
     _, platform = _platform()
     with _progress("Bringing the benchmark up to date"):
         number = platform.import_answers(
-            file.read_bytes(), file.name, check_week(week.date()), system
+            file.read_bytes(),
+            file.name,
+            check_week(week.date()),
+            system,
+            Columns(column, skip_unknown),
         )
     out.print(
         f"{number} answers of {system} in week {week:%Y-%m-%d} recorded; "
@@ -323,11 +333,34 @@ def rating_sheet(
 
 @app.command()
 def import_ratings(
-    file: FileArgument, rater: Annotated[str, typer.Option(help="who rated")], week: Day
+    file: FileArgument,
+    rater: Annotated[str, typer.Option(help="who rated")],
+    week: Day,
+    system: Annotated[
+        str | None, typer.Option(help="the file rates this system's answers; default: a sheet")
+    ] = None,
+    mode: Annotated[str, typer.Option(help="relaxed or strict, with --system")] = "relaxed",
+    column: Annotated[str, typer.Option(help="column of the ratings, with --system")] = "rating",
+    skip_unknown: SkipUnknown = False,
 ) -> None:
-    """Import a filled-in rating sheet (CSV or XLSX); rows left blank are skipped."""
+    """Import a filled-in rating sheet, or with --system a file of questions and ratings made
+    elsewhere (CSV or XLSX). Rows left blank are skipped."""
+    from fresh_assets.answers.imports import Columns
+    from fresh_assets.judging.people import RatedAnswers
+    from fresh_assets.warehouse.lineage import pinned_version
+
+    if mode not in {"relaxed", "strict"}:
+        raise UserError(f"mode {mode!r}: use relaxed or strict")
     _, platform = _platform()
-    number = platform.import_ratings(file.read_bytes(), file.name, week.date(), rater)
+    day = week.date()
+    if system:
+        with platform.warehouse.reader() as con:
+            version = pinned_version(con, day)
+        columns = Columns(column, skip_unknown)
+        answers = RatedAnswers(system, day, version, mode, columns)
+        number = platform.import_rated_answers(file.read_bytes(), file.name, rater, answers)
+    else:
+        number = platform.import_ratings(file.read_bytes(), file.name, day, rater)
     out.print(f"{number} ratings of {plain(rater)} recorded; compare: fresh-assets refresh")
 
 
@@ -631,10 +664,11 @@ def _print_accuracy(settings: Settings, week: date) -> None:
         ).fetchall()
     if not rows:
         return
-    judges = ", ".join(sorted({row[9] for row in rows}))
     for mode in ("relaxed", "strict"):
-        title = f"{mode.upper()} accuracy in week {week}, version {rows[0][10]}, judge: {judges}"
-        out.print(_accuracy_table(title, [row for row in rows if row[1] == mode]))
+        for judge in sorted({row[9] for row in rows if row[1] == mode}):
+            title = f"{mode.upper()} accuracy in week {week}, version {rows[0][10]}, judge: {judge}"
+            told = [row for row in rows if (row[1], row[9]) == (mode, judge)]
+            out.print(_accuracy_table(plain(title), told))
     out.print(
         "Correct / rated; intervals and bounds: mart.accuracy. The lexical judge is a stand-in."
     )
@@ -643,17 +677,21 @@ def _print_accuracy(settings: Settings, week: date) -> None:
 def _accuracy_table(title: str, rows: list[tuple[Any, ...]]) -> Table:
     systems = sorted({row[0] for row in rows})
     cells = {(row[2], row[0]): row for row in rows}
-    asked = {row[2]: row[5] for row in sorted(rows, key=lambda row: list(SLICES).index(row[2]))}
+    order = [*SLICES, SINCE_CUTOFF]
+    asked = {row[2]: row[5] for row in sorted(rows, key=lambda row: order.index(row[2]))}
     table = Table(title=title)
     table.add_column("slice (asked)")
     for system in systems:
         table.add_column(Text(printable(system)), justify="right", overflow="fold")
     for name, number in asked.items():
-        table.add_row(f"{name} ({number})", *(_cell(cells[name, system]) for system in systems))
+        told = [_cell(cells.get((name, system))) for system in systems]
+        table.add_row(f"{name} ({number})", *told)
     return table
 
 
-def _cell(row: tuple[Any, ...]) -> str:
+def _cell(row: tuple[Any, ...] | None) -> str:
+    if row is None:
+        return ""
     if row[6] is None:
         return "not rated"
     interval = f" ({row[7]:.0%} to {row[8]:.0%})" if out.width >= 100 else ""

@@ -203,7 +203,14 @@ class Platform:
                 "import with --replace to put these in their place"
             )
 
-    def import_answers(self, content: bytes, file_name: str, week: date, system: str) -> int:
+    def import_answers(
+        self,
+        content: bytes,
+        file_name: str,
+        week: date,
+        system: str,
+        columns: answer_imports.Columns = answer_imports.BY_NAME,
+    ) -> int:
         """Record answers given elsewhere, replacing earlier ones of that system and week."""
         self.refresh_benchmark(lambda _: None)
         recorded_system(system)
@@ -214,7 +221,7 @@ class Platform:
             )
         with self.warehouse.reader() as con:
             version = pinned_version(con, week)
-            rows = answer_imports.match_answers(con, content, file_name, version)
+            rows = answer_imports.match_answers(con, content, file_name, version, columns)
         self.archive.put(content)
         key = {"week": week.isoformat(), "system": system}
         write_slice(self.warehouse, answer_imports.TABLE, key, rows)
@@ -232,6 +239,20 @@ class Platform:
             rows = people.read_sheet(content, file_name, rater, week, items)
         self.archive.put(content)
         self.add_ratings(week, rater, rows, replace=True)
+        return len(rows)
+
+    def import_rated_answers(
+        self,
+        content: bytes,
+        file_name: str,
+        rater: str,
+        answers: people.RatedAnswers,
+    ) -> int:
+        """Record ratings of one system's answers, made elsewhere, beside others of the rater."""
+        with self.warehouse.reader() as con:
+            rows = people.match_ratings(con, content, file_name, rater, answers)
+        self.archive.put(content)
+        self.add_ratings(answers.week, rater, rows)
         return len(rows)
 
     def add_ratings(
@@ -414,6 +435,7 @@ class Platform:
                 "method": system.method,
                 "options": system.options,
                 "system_hash": system.hash,
+                "knowledge_cutoff": system.knowledge_cutoff,
             }
             if self._record("eval.systems", {"system": name}, [row]):
                 self._report(["eval", "systems"], name, {"hash": system.hash})
@@ -431,10 +453,11 @@ class Platform:
         if self._record("eval.judges", {}, rows):
             self._report(["eval", "judges"], None, {"judges": len(rows)})
 
-    def _record(self, name: str, key: Mapping[str, str], rows: list[dict[str, str]]) -> bool:
+    def _record(self, name: str, key: Mapping[str, str], rows: list[dict[str, Any]]) -> bool:
         """Write a slice of configuration unless it is there already."""
-        frame = pl.DataFrame(rows)
         table = self.warehouse.declaration.tables[name]
+        dates = {c.name: pl.Date for c in table.columns if c.type == "DATE"}
+        frame = pl.DataFrame(rows, schema_overrides=dates)
         if self._recorded_hashes(name).get(slice_name(key)) == content_hash(table, frame):
             return False
         write_slice(self.warehouse, name, key, frame)

@@ -8,9 +8,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from fresh_assets.answers.imports import Columns
 from fresh_assets.benchmark.imports import Source
 from fresh_assets.demo.files import REFERENCES, Demo
 from fresh_assets.errors import UserError
+from fresh_assets.judging.people import RatedAnswers
 from fresh_assets.refresh import Platform, RefreshError
 from fresh_assets.warehouse.publish import open_latest
 from fresh_assets_tests.conftest import DEMO_WEEK, demo_platform, settings_of
@@ -58,7 +60,7 @@ def test_events_carry_rows_and_columns(refreshed: Platform) -> None:
     assert event
     assert event.asset_materialization
     metadata = event.asset_materialization.metadata
-    assert metadata["dagster/partition_row_count"].value == 72
+    assert metadata["dagster/partition_row_count"].value == 78
     assert isinstance(metadata["dagster/column_schema"], dg.TableSchemaMetadataValue)
 
 
@@ -296,17 +298,37 @@ def test_real_week(tmp_path: Path, real: Path) -> None:
         searches.read_bytes(), searches.name, version, version, date(2024, 3, 13)
     )
     assert new == 600
+    rated = real / "ratings" / "varun_freshprompt_gpt35_eval.xlsx"
+    content, system = rated.read_bytes(), "gpt-3.5/freshprompt"
+    assert platform.import_answers(content, rated.name, version, system) == 500
+    platform.refresh(version, [], quiet)
+    theirs = RatedAnswers(system, version, version, "relaxed", Columns("accuracy"))
+    assert platform.import_rated_answers(content, rated.name, "gpt", theirs) == 500
     platform.refresh(version, [], quiet)
     with open_latest(platform.settings.published) as con:
         asked = dict(
             con.execute("SELECT slice, asked FROM mart.accuracy WHERE mode = 'strict'").fetchall()
         )
         correct = con.execute(
-            "SELECT correct FROM mart.accuracy WHERE mode = 'relaxed' AND slice = 'overall'"
+            "SELECT correct FROM mart.accuracy WHERE mode = 'relaxed' AND slice = 'overall' "
+            "AND system = 'search-answer'"
         ).fetchall()[0][0]
+        table = con.execute(
+            "SELECT judge, asked, judged, overall, false_premise_before_2022 FROM mart.paper_table "
+            "WHERE mode = 'relaxed' AND system = ? ORDER BY judge", [system],
+        ).fetchall()  # fmt: skip
+        people = con.sql(
+            "SELECT slice, asked, judged FROM mart.accuracy WHERE judge = 'human:gpt'"
+        ).fetchall()
+    assert [row[:2] for row in table] == [("human:gpt", 500), ("lexical", 500)]
+    assert table[0][3] == pytest.approx(317 / 500), "as many as the file calls correct"
+    assert abs(table[0][3] - table[1][3]) < 0.1
+    assert {name: n for name, n, _ in people} == asked
+    assert all(n == judged for name, n, judged in people if name != "dev")
     assert asked == {
         "overall": 500, "valid premise": 376, "fast-changing": 127, "slow-changing": 125,
         "never-changing": 124, "before 2022": 140, "since 2022": 236, "one-hop": 280,
-        "multi-hop": 96, "false premise": 124, "false premise before 2022": 90, "dev": 100,
+        "multi-hop": 96, "false premise": 124, "false premise before 2022": 90, "stable core": 500,
+        "dev": 100,
     }  # fmt: skip
     assert 150 < correct < 350

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -23,22 +24,37 @@ csv.field_size_limit(2**27)
 Record = Mapping[str, Any]
 
 
-def read_answers(content: bytes, file_name: str) -> list[tuple[str, str, str]]:
+@dataclass(frozen=True)
+class Columns:
+    """How to read a file: the column of the answers (default: the first of ANSWER_NAMES there is),
+    and whether rows about questions that the version does not have are left out."""
+
+    value: str | None = None
+    skip_unknown: bool = False
+
+
+BY_NAME = Columns()
+
+
+def read_answers(
+    content: bytes, file_name: str, column: str | None = None
+) -> list[tuple[str, str, str]]:
     """(place, question column value, answer) of every row; see `match_answers`.
 
     The header is found among the first rows, so that the upstream evaluation sheet works as it is.
     """
-    records = list(_records(content, file_name))
+    wanted = [column.lower()] if column else ANSWER_NAMES
+    records = list(_records(content, file_name, wanted))
     if not records:
         raise BadInputError(file_name, "no answers in it", "Give a header and at least one row")
     columns = list(records[0][1])
-    answer = next((name for name in ANSWER_NAMES if name in columns), None)
+    answer = next((name for name in wanted if name in columns), None)
     question = next((name for name in QUESTION_NAMES if name in columns), None)
     if not answer or not question:
         raise BadInputError(
             file_name,
             f"columns are {', '.join(columns) or 'missing'}",
-            f"It needs one of {', '.join(QUESTION_NAMES)} and one of {', '.join(ANSWER_NAMES)}",
+            f"It needs one of {', '.join(QUESTION_NAMES)} and one of {', '.join(wanted)}",
         )
     return [
         (f"{place}|{question}", cell_text(record.get(question)), cell_text(record.get(answer)))
@@ -47,12 +63,29 @@ def read_answers(content: bytes, file_name: str) -> list[tuple[str, str, str]]:
 
 
 def match_answers(
-    con: duckdb.DuckDBPyConnection, content: bytes, file_name: str, version: date
+    con: duckdb.DuckDBPyConnection,
+    content: bytes,
+    file_name: str,
+    version: date,
+    columns: Columns = BY_NAME,
 ) -> pl.DataFrame:
     """Content rows of eval.recorded_answers (without week and system) for questions of `version`.
 
-    Questions are found by key, by text in any wording they ever had, or by upstream id. Raises
-    BadInputError for an unknown or repeated question, naming its row.
+    Raises BadInputError for an unknown or repeated question, naming its row.
+    """
+    answers = match_rows(con, content, file_name, version, columns)
+    return pl.DataFrame(
+        {"question_key": list(answers), "answer": [answer for _, answer in answers.values()]},
+        schema={"question_key": pl.String, "answer": pl.String},
+    ).with_columns(file_name=pl.lit(file_name), byte_hash=pl.lit(sha256(content)))
+
+
+def match_rows(
+    con: duckdb.DuckDBPyConnection, content: bytes, file_name: str, version: date, columns: Columns
+) -> dict[str, tuple[str, str]]:
+    """(place, cell) of one column of a file by the key of the question of `version`.
+
+    Questions are found by key, by text in any wording they ever had, or by upstream id.
     """
     known = con.execute(
         "SELECT question_key, question_hash, id FROM freshqa.current_questions WHERE version = ?",
@@ -68,24 +101,23 @@ def match_answers(
         "question": wordings | {hash_: key for key, hash_, _ in known},
         "id": {str(id_): key for key, _, id_ in known},
     }
-    answers: dict[str, str] = {}
-    for place_and_column, value, answer in read_answers(content, file_name):
+    rows: dict[str, tuple[str, str]] = {}
+    for place_and_column, value, cell in read_answers(content, file_name, columns.value):
         place, _, column = place_and_column.partition("|")
         key = lookup[column].get(question_hash(value) if column == "question" else value)
+        if key is None and columns.skip_unknown:
+            continue
         if key is None:
             raise BadInputError(
                 file_name,
                 f"{value!r} is no {column} of version {version}",
-                "Correct or remove it",
+                "Correct or remove it, or leave such rows out with --skip-unknown",
                 f"{place}, column {column}",
             )
-        if key in answers:
+        if key in rows:
             raise BadInputError(file_name, "the question is there twice", "Keep one answer", place)
-        answers[key] = answer
-    return pl.DataFrame(
-        {"question_key": list(answers), "answer": list(answers.values())},
-        schema={"question_key": pl.String, "answer": pl.String},
-    ).with_columns(file_name=pl.lit(file_name), byte_hash=pl.lit(sha256(content)))
+        rows[key] = (place, cell)
+    return rows
 
 
 def read_cells(content: bytes, file_name: str) -> list[list[Any]]:
@@ -106,9 +138,9 @@ def cell_text(value: Any) -> str:
     return "" if value is None else str(value).strip()
 
 
-def _records(content: bytes, file_name: str) -> Iterator[tuple[str, Record]]:
+def _records(content: bytes, file_name: str, wanted: Sequence[str]) -> Iterator[tuple[str, Record]]:
     if not content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-        yield from _table(read_cells(content, file_name), file_name)
+        yield from _table(read_cells(content, file_name), file_name, wanted)
         return
     try:
         yield from _lines(_decoded(content, file_name), file_name)
@@ -152,15 +184,17 @@ def _lines(text: str, file_name: str) -> Iterator[tuple[str, Record]]:
         yield f"line {number}", {name.lower(): value for name, value in record.items()}
 
 
-def _table(rows: Sequence[Sequence[Any]], file_name: str) -> Iterator[tuple[str, Record]]:
+def _table(
+    rows: Sequence[Sequence[Any]], file_name: str, wanted: Sequence[str]
+) -> Iterator[tuple[str, Record]]:
     headers = (
         (number, [str(cell).strip().lower() for cell in row])
         for number, row in enumerate(rows[:MAX_HEADER_ROW])
-        if {str(cell).strip().lower() for cell in row} & set(ANSWER_NAMES)
+        if {str(cell).strip().lower() for cell in row} & set(wanted)
     )
     first = [str(cell).strip().lower() for cell in rows[0]] if rows else []
     at, header = next(headers, (0, first))
-    for name in (*QUESTION_NAMES, *ANSWER_NAMES):
+    for name in (*QUESTION_NAMES, *wanted):
         if header.count(name) > 1:
             raise BadInputError(file_name, f"column {name} is there twice", "Remove one of them")
     for number, row in enumerate(rows[at + 1 :], at + 2):

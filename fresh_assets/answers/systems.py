@@ -5,6 +5,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Annotated, Any, Literal
 
 import pydantic
@@ -14,6 +15,8 @@ from fresh_assets.errors import UserError
 
 LOCAL = "local"
 """Address of the packaged local server, which is started when a system needs it."""
+REPEAT = "/repeat-"
+"""Before the number of a repeated sample in the name of a system."""
 PRESETS = {
     "gpt-4": {"organic": 15, "related": 3, "questions_and_answers": 3, "kept": 15},
     "other": {"organic": 15, "related": 2, "questions_and_answers": 2, "kept": 5},
@@ -36,22 +39,27 @@ class EndpointConfig(pydantic.BaseModel):
 
 
 class BaseSystem(pydantic.BaseModel):
-    """What every system has. `engine`: whose evidence it reads where a week has several."""
+    """What every system has. `engine`: whose evidence it reads where a week has several;
+    `knowledge_cutoff`: last day the model knows of, for the slice of answers changed since."""
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
 
     name: str = pydantic.Field(pattern=r"^[A-Za-z0-9][\w./-]*$")
     engine: str | None = None
+    knowledge_cutoff: date | None = None
 
     @property
     def hash(self) -> str:
-        """Hash of the configuration."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:16]
+        """Hash of what decides the answers."""
+        options = self.model_dump_json(exclude={"knowledge_cutoff"})
+        return hashlib.sha256(options.encode()).hexdigest()[:16]
 
     @property
     def options(self) -> str:
         """All options but name and method, as JSON."""
-        return json.dumps(self.model_dump(exclude={"name", "method"}), sort_keys=True)
+        return json.dumps(
+            self.model_dump(exclude={"name", "method", "knowledge_cutoff"}), sort_keys=True
+        )
 
 
 class SearchAnswer(BaseSystem):
@@ -71,8 +79,8 @@ class Asking(BaseSystem):
 
     `reasoning`: the model takes max_completion_tokens and no temperature. `prompt_tokens`: longest
     prompt; evidence is dropped to fit. `at_most`: ask so many TEST questions only, the rest is
-    deferred (to try out a slow model). `repeat`: number of a repeated sample. `batch`: through the
-    provider's batch API, for methods of one step.
+    deferred (to try out a slow model). `repeat`: number of a repeated sample; `repeats = k` in the
+    file makes k systems of one. `batch`: through the provider's batch API, for methods of one step.
     """
 
     method: str
@@ -172,10 +180,9 @@ def read_systems(text: str) -> Systems:
         for name, options in tables.get("endpoints", {}).items()
     }
     systems = {
-        name: _checked(
-            f"systems.{name}", lambda o, n=name: _SYSTEM.validate_python({"name": n, **o}), options
-        )
+        system.name: system
         for name, options in tables.get("systems", {}).items()
+        for system in _checked(f"systems.{name}", lambda o, n=name: _repeated(n, o), options)
     }
     judges = {
         name: _checked(f"judges.{name}", lambda o, n=name: Judge(name=n, **o), options)
@@ -196,6 +203,22 @@ def recorded_system(name: str) -> Recorded:
         raise UserError(
             f"{name!r} is no system name: use letters, digits and . _ - / only"
         ) from error
+
+
+def _repeated(name: str, options: dict[str, Any]) -> list[AnySystem]:
+    """The system, and as many further samples of it as `repeats` asks for."""
+    repeats = pydantic.TypeAdapter(Annotated[int, pydantic.Field(ge=1, le=100)]).validate_python(
+        options.pop("repeats", 1)
+    )
+    first = _SYSTEM.validate_python({"name": name, **options})
+    if repeats > 1 and not isinstance(first, Asking):
+        raise UserError(
+            f"systems.toml, [systems.{name}], repeats: only for systems that ask a model"
+        )
+    return [first] + [
+        _SYSTEM.validate_python({**options, "name": f"{name}{REPEAT}{n}", "repeat": n - 1})
+        for n in range(2, repeats + 1)
+    ]
 
 
 def _checked(table: str, validate: Any, options: object) -> Any:

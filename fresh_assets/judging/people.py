@@ -14,7 +14,7 @@ from datetime import date
 import duckdb
 import polars as pl
 
-from fresh_assets.answers.imports import cell_text, read_cells
+from fresh_assets.answers.imports import Columns, cell_text, match_rows, read_cells
 from fresh_assets.errors import BadInputError, UserError
 from fresh_assets.warehouse.archive import sha256
 
@@ -25,6 +25,8 @@ TERMINAL = "terminal"
 COLUMNS = ("item", "question", "correct_answers", "false_premise", "response", *MODES, "comment")
 WORDS = {"correct": "correct", "c": "correct", "1": "correct"}
 WORDS |= {"incorrect": "incorrect", "i": "incorrect", "0": "incorrect"}
+WORDS |= {"true": "correct", "false": "incorrect"}
+NO_RATING = ("", "unknown", "unrated", "n/a")
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,17 @@ class Item:
     false_premise: bool
     response: str
     answer_hash: str
+
+
+@dataclass(frozen=True)
+class RatedAnswers:
+    """Whose answers a file rates: system, week with its version, mode, and the file's columns."""
+
+    system: str
+    week: date
+    version: date
+    mode: str
+    columns: Columns
 
 
 def read_items(con: duckdb.DuckDBPyConnection, week: date) -> list[Item]:
@@ -121,6 +134,47 @@ def rating_rows(
         ],
         schema_overrides={"comment": pl.String},
     )  # fmt: skip
+
+
+def match_ratings(
+    con: duckdb.DuckDBPyConnection,
+    content: bytes,
+    file_name: str,
+    rater: str,
+    answers: RatedAnswers,
+) -> pl.DataFrame:
+    """Content rows of eval.human_ratings from a file with a question and a rating in each row.
+
+    A row without a rating is left out. Raises BadInputError naming the row of a question without
+    an answer of the system, or of a word that is no rating.
+    """
+    given = match_rows(con, content, file_name, answers.version, answers.columns)
+    items = {
+        item.question_key: item
+        for item in read_items(con, answers.week)
+        if item.system == answers.system
+    }
+    if not items:
+        raise UserError(
+            f"{answers.system} gave no answers in week {answers.week}: refresh it first"
+        )
+    rows = []
+    for key, (place, cell) in given.items():
+        word = cell.lower()
+        if word in NO_RATING:
+            continue
+        if word not in WORDS:
+            fix = "Write correct or incorrect"
+            raise BadInputError(file_name, f"{cell!r} is no rating", fix, place)
+        if key in items:
+            rows.append(
+                rating_rows(
+                    items[key], {answers.mode: WORDS[word]}, "", rater, answers.week, file_name
+                )
+            )
+    if not rows:
+        raise BadInputError(file_name, "no row is rated", "Name the column that holds the ratings")
+    return pl.concat(rows)
 
 
 def _ratings(

@@ -17,30 +17,49 @@ SLICES = {
     "multi-hop": "test AND NOT false_premise AND num_hops = 'multi-hop'",
     "false premise": "test AND false_premise",
     "false premise before 2022": "test AND false_premise AND effective_year = 'before 2022'",
+    "stable core": "test AND is_stable",
     "dev": "NOT test",
 }
+SINCE_CUTOFF = "changed since cutoff"
+"""Slice of TEST questions whose answer is newer than the system's knowledge; by system."""
 """Slices of the papers' tables (arXiv 2310.03214) as predicates. `fact_type` is filled for false
-premises too, so every slice but the last three is of valid premises."""
+premises too, so the slices named after it are of valid premises. Stable: wording
+and first answer were the same in every version up to the week's."""
 
 _CASES = ", ".join(f"CASE WHEN {predicate} THEN '{name}' END" for name, predicate in SLICES.items())
 SLICED = f"""
 questions AS (
-    SELECT *, split = 'TEST' AS test FROM freshqa.ground_truth WHERE week = $week
+    SELECT *, split = 'TEST' AS test, NOT EXISTS (
+        FROM freshqa.changes AS c
+        WHERE c.question_key = t.question_key AND c.version <= t.version
+        AND (field IN ('presence', 'question') OR (field = 'answers' AND detail <> 'aliases'))
+    ) AS is_stable
+    FROM freshqa.ground_truth AS t WHERE week = $week
+),
+since_cutoff AS (
+    SELECT question_key, version, system FROM questions, eval.systems
+    WHERE test AND (
+        try_cast(effective_year AS INTEGER) > year(knowledge_cutoff)
+        OR (valid_from > knowledge_cutoff
+            AND valid_from > (SELECT min(version) FROM freshqa.revisions))
+    )
 ),
 sliced AS (
-    SELECT question_key, version,
+    SELECT question_key, version, NULL AS of_system,
         unnest(list_filter([{_CASES}], lambda s: s IS NOT NULL)) AS slice
     FROM questions
+    UNION ALL
+    SELECT question_key, version, system, '{SINCE_CUTOFF}' FROM since_cutoff
 )
 """
-"""Queries that give `sliced` (question_key, version, slice) for $week."""
+"""Queries that give `sliced` for $week: question_key, version, slice, of_system (NULL: of all)."""
 
 _COUNTS = f"""
 WITH {SLICED},
 judged AS (
     SELECT system, question_key, judge, mode, rating, state
-    FROM eval.judgements JOIN eval.answers USING (week, system, question_key)
-    WHERE week = $week AND is_current
+    FROM eval.ratings JOIN eval.answers USING (week, system, question_key)
+    WHERE week = $week
 ),
 raters AS (SELECT DISTINCT system, judge, mode FROM judged)
 SELECT
@@ -50,7 +69,8 @@ SELECT
     count(*) FILTER (WHERE state = 'refused')::INTEGER AS refused,
     count(*) FILTER (WHERE rating IN ('correct', 'incorrect'))::INTEGER AS judged,
     count(*) FILTER (WHERE rating = 'correct')::INTEGER AS correct
-FROM sliced CROSS JOIN raters LEFT JOIN judged USING (question_key, system, judge, mode)
+FROM sliced JOIN raters ON of_system IS NULL OR of_system = raters.system
+LEFT JOIN judged USING (question_key, system, judge, mode)
 GROUP BY system, judge, mode, slice
 ORDER BY ALL
 """

@@ -13,15 +13,7 @@ _PAIRS = f"""
 WITH {SLICED},
 rated AS (
     SELECT judge AS rater, system, question_key, mode, rating = 'correct' AS is_correct
-    FROM eval.judgements
-    WHERE week = $week AND is_current AND rating IN ('correct', 'incorrect')
-    UNION ALL
-    SELECT 'human:' || rater, system, question_key, h.mode, h.rating = 'correct'
-    FROM eval.human_ratings AS h
-    WHERE week = $week AND EXISTS (
-        FROM eval.judgements AS j WHERE j.week = h.week AND j.system = h.system
-        AND j.question_key = h.question_key AND j.answer_hash = h.answer_hash AND is_current
-    )
+    FROM eval.ratings WHERE week = $week AND rating <> 'unrated'
 )
 SELECT
     $week::DATE AS week, a.rater AS rater_a, b.rater AS rater_b, mode, slice,
@@ -32,7 +24,7 @@ SELECT
     count(*) FILTER (WHERE NOT a.is_correct AND NOT b.is_correct)::INTEGER AS both_incorrect
 FROM rated AS a JOIN rated AS b USING (system, question_key, mode)
 JOIN sliced USING (question_key)
-WHERE a.rater < b.rater
+WHERE a.rater < b.rater AND (of_system IS NULL OR of_system = system)
 GROUP BY ALL ORDER BY ALL
 """
 SCHEMA = {

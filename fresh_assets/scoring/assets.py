@@ -19,10 +19,13 @@ from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
     deps=[
         dg.AssetDep(["eval", "answers"]),
         dg.AssetDep(["eval", "judgements"]),
+        dg.AssetDep(["eval", "human_ratings"]),
+        dg.AssetDep(["eval", "systems"], partition_mapping=dg.AllPartitionMapping()),
         dg.AssetDep(["freshqa", "ground_truth"]),
+        dg.AssetDep(["freshqa", "changes"], partition_mapping=dg.AllPartitionMapping()),
     ],
     partitions_def=weeks,
-    code_version="1",
+    code_version="2",
     kinds={"sql", "duckdb"},
 )
 def accuracy(
@@ -40,10 +43,12 @@ def accuracy(
     key_prefix="mart",
     deps=[
         dg.AssetDep(["eval", "judgements"]),
+        dg.AssetDep(["eval", "human_ratings"]),
+        dg.AssetDep(["eval", "systems"], partition_mapping=dg.AllPartitionMapping()),
         dg.AssetDep(["freshqa", "ground_truth"]),
     ],
     partitions_def=weeks,
-    code_version="1",
+    code_version="2",
     kinds={"python", "duckdb"},
     metadata={ALLOW_EMPTY: True},
 )

@@ -17,8 +17,8 @@ _PAIRS = f"""
 WITH {SLICED},
 judged AS (
     SELECT judge, mode, slice, version, question_key, system, rating = 'correct' AS is_correct
-    FROM eval.judgements JOIN sliced USING (question_key)
-    WHERE week = $week AND is_current AND rating IN ('correct', 'incorrect')
+    FROM eval.ratings JOIN sliced USING (question_key)
+    WHERE week = $week AND rating <> 'unrated' AND (of_system IS NULL OR of_system = system)
 )
 SELECT
     $week::DATE AS week, judge, mode, slice, a.system AS system_a, b.system AS system_b,
@@ -76,7 +76,7 @@ def detectable(judged: int, only_a: int, only_b: int) -> float | None:
     if judged < 3 or not spread:
         return None
     effect = TTestPower().solve_power(nobs=judged, alpha=ALPHA, power=POWER)
-    return min(1.0, float(effect) * spread)
+    return min(1.0, abs(np.asarray(effect).item()) * spread)
 
 
 def holm(p_values: pl.Expr) -> pl.Expr:

@@ -12,6 +12,7 @@ from fresh_assets.errors import UserError
 from fresh_assets.judging.people import COLUMNS, Item, read_items, read_sheet, sample, sheet
 from fresh_assets.refresh import Platform
 from fresh_assets_tests.conftest import DEMO_WEEK, demo_platform
+from fresh_assets_tests.test_cli import output_of
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +110,17 @@ def test_two_raters_are_compared_with_each_other_and_with_the_judge(
     assert found[0][2] >= 10
     assert found[0][5] is None
     assert found[0][4] == pytest.approx(1 - found[0][3] / found[0][2])
+    rate = ("rate", "--rater", "eve", "--answers", "4")
+    told = output_of(tmp_path, *rate, typed="x\nc\nc\n\ni\nc\nnot sure\nc\n")
+    assert "2 answers rated, 2 left" in told
+    assert REFERENCES[0] not in told
+    assert "2 answers rated, 0 left" in output_of(tmp_path, *rate, typed="c\nc\n\n" * 2)
+    with platform.warehouse.reader() as con:
+        said = con.sql(
+            "SELECT mode, count(*) FILTER (WHERE rating = 'correct'), max(comment) "
+            "FROM eval.human_ratings WHERE rater = 'eve' GROUP BY mode ORDER BY mode"
+        ).fetchall()
+    assert said == [("relaxed", 3, "not sure"), ("strict", 4, "not sure")]
 
 
 def test_accuracy_is_corrected_by_what_people_said(tmp_path: Path, demo: Demo) -> None:

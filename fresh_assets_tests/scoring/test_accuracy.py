@@ -19,7 +19,9 @@ def table(refreshed: Platform) -> pl.DataFrame:
 def test_denominators_come_from_the_version(refreshed: Platform, table: pl.DataFrame) -> None:
     with refreshed.warehouse.reader() as con:
         questions = con.execute(
-            "SELECT *, split = 'TEST' AS test FROM freshqa.current_questions WHERE version = ?",
+            "SELECT *, split = 'TEST' AS test, question_key NOT IN (SELECT question_key FROM "
+            "freshqa.changes WHERE field IN ('presence', 'question') OR (field = 'answers' AND "
+            "detail <> 'aliases')) AS is_stable FROM freshqa.current_questions WHERE version = ?",
             [DEMO_WEEK],
         ).pl()
         con.register("q", questions.to_arrow())

@@ -1,5 +1,7 @@
 """Paired comparisons: hand-worked cases, and what must hold for all of them."""
 
+from itertools import pairwise
+
 import hypothesis.strategies as st
 import numpy as np
 import polars as pl
@@ -51,6 +53,12 @@ def test_a_detectable_difference_is_detected_four_times_of_five() -> None:
     found = sum(p_value(int(a), int(b)) < 0.05 for a, b, _ in drawn)
     assert 0.7 <= found / 400 <= 0.88
     assert detectable(300, 0, 0) is None
+
+
+def test_a_detectable_difference_shrinks_with_the_questions_for_every_number() -> None:
+    """The solver returns an array for some numbers (117), the negative root for others (73)."""
+    found = [detectable(judged, 1, 0) for judged in range(30, 300)]
+    assert all(a > b for a, b in pairwise(found))  # type: ignore[operator]
 
 
 def test_holm_of_a_known_case() -> None:

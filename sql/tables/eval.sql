@@ -135,13 +135,15 @@ CREATE TABLE eval.systems (
     system VARCHAR NOT NULL PRIMARY KEY,
     method VARCHAR NOT NULL,
     options VARCHAR NOT NULL,
-    system_hash VARCHAR NOT NULL
+    system_hash VARCHAR NOT NULL,
+    knowledge_cutoff DATE
 );
 COMMENT ON TABLE eval.systems IS 'Systems under test as configured.';
 COMMENT ON COLUMN eval.systems.system IS 'Name of the system.';
 COMMENT ON COLUMN eval.systems.method IS 'How it is asked.';
 COMMENT ON COLUMN eval.systems.options IS 'Its options, as JSON.';
 COMMENT ON COLUMN eval.systems.system_hash IS 'Hash of the configuration; stored with every answer.';
+COMMENT ON COLUMN eval.systems.knowledge_cutoff IS 'Last day the model knows of, as configured.';
 
 CREATE TABLE eval.human_ratings (
     week DATE NOT NULL,

@@ -1,3 +1,34 @@
+CREATE OR REPLACE VIEW eval.ratings AS
+SELECT
+    week,
+    system,
+    question_key,
+    judge,
+    mode,
+    rating
+FROM eval.judgements
+WHERE is_current
+UNION ALL
+SELECT
+    week,
+    system,
+    question_key,
+    'human:' || rater AS judge,
+    mode,
+    rating
+FROM eval.human_ratings AS people
+WHERE
+    EXISTS (
+        SELECT 1 FROM eval.judgements AS judged
+        WHERE
+            judged.week = people.week
+            AND judged.system = people.system
+            AND judged.question_key = people.question_key
+            AND judged.answer_hash = people.answer_hash
+            AND judged.is_current
+    );
+COMMENT ON VIEW eval.ratings IS 'What judges and people (human:NAME) say of the present answers; a person counts only for the answer that was seen.';
+
 CREATE OR REPLACE VIEW eval.majority AS
 WITH votes AS (
     SELECT
