@@ -3,7 +3,7 @@
 Loading makes no network call and no file.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import dagster as dg
 
@@ -16,13 +16,16 @@ from fresh_assets.judging import assets as judging
 from fresh_assets.judging import checks as judging_checks
 from fresh_assets.partitions import COLUMNS
 from fresh_assets.scoring import assets as scoring
+from fresh_assets.scoring import checks as scoring_checks
 from fresh_assets.search import assets as search
 from fresh_assets.search import checks as search_checks
 from fresh_assets.settings import Settings
 from fresh_assets.staleness import assets as staleness
+from fresh_assets.staleness import checks as staleness_checks
 from fresh_assets.warehouse.archive import Archive
 from fresh_assets.warehouse.assets import SNAPSHOT, analyst_snapshot, nothing_failed
 from fresh_assets.warehouse.connections import Warehouse
+from fresh_assets.warehouse.expectations import Contract, integrity_check
 from fresh_assets.warehouse.io_manager import column_schema, io_manager, table_name
 from fresh_assets.warehouse.lineage import Graph, Node, Parent
 from fresh_assets.warehouse.schema import declared
@@ -40,7 +43,18 @@ CHECKS = [
     *search_checks.CHECKS,
     *answers_checks.CHECKS,
     *judging_checks.CHECKS,
+    *staleness_checks.CHECKS,
 ]
+CONTRACTS: dict[str, Contract] = {
+    **benchmark_checks.CONTRACTS,
+    **search_checks.CONTRACTS,
+    **answers_checks.CONTRACTS,
+    **judging_checks.CONTRACTS,
+    **scoring_checks.CONTRACTS,
+    **staleness_checks.CONTRACTS,
+}
+BESIDE = {"freshqa.findings": "freshqa.revisions"}
+"""Tables that are written together with that of an asset."""
 
 
 def build_defs(settings: Settings | None = None) -> dg.Definitions:
@@ -55,7 +69,7 @@ def build_defs(settings: Settings | None = None) -> dg.Definitions:
     owners = {spec.key.to_user_string(): spec.owners for spec in specs}
     return dg.Definitions(
         assets=[*tables, published],
-        asset_checks=[*CHECKS, nothing_failed(partitioned)],
+        asset_checks=[*CHECKS, *_integrity_checks(tables), nothing_failed(partitioned)],
         jobs=[*automation.JOBS, alerts.concern],
         schedules=automation.schedules(settings),
         sensors=[*automation.sensors(settings), *alerts.sensors(settings, owners)],
@@ -67,6 +81,23 @@ def build_defs(settings: Settings | None = None) -> dg.Definitions:
             "settings": settings,
         },
     )
+
+
+def _integrity_checks(
+    assets: Iterable[dg.AssetsDefinition | dg.AssetSpec],
+) -> Iterator[dg.AssetChecksDefinition]:
+    """A blocking check of every table; what is imported is checked as a whole."""
+    for asset in assets:
+        for spec in _specs(asset):
+            name = table_name(spec.key)
+            beside = [table for table, owner in BESIDE.items() if owner == name]
+            for table in (name, *beside):
+                yield integrity_check(
+                    spec,
+                    declared().tables[table],
+                    CONTRACTS[table],
+                    by_partition=not isinstance(asset, dg.AssetSpec),
+                )
 
 
 def graph_of(assets: Iterable[dg.AssetsDefinition | dg.AssetSpec]) -> Graph:

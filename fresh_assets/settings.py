@@ -48,6 +48,16 @@ class Settings(BaseSettings):
         float, Field(ge=0, le=1, description="share of unrated answers that blocks publishing")
     ] = 0.5
 
+    max_stale: Annotated[
+        float, Field(ge=0, le=1, description="share of probably stale answers that is warned of")
+    ] = 0.2
+    max_refusal_jump: Annotated[
+        float, Field(ge=0, le=1, description="change of the share of refusals that is warned of")
+    ] = 0.1
+    max_judge_drift: Annotated[
+        float, Field(ge=0, le=1, description="share of golden ratings that may change in a week")
+    ] = 0.05
+
     local_model: Annotated[
         Path | None, Field(description="GGUF file of the local model; default: the packaged one")
     ] = None

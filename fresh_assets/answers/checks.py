@@ -7,8 +7,31 @@ import dagster as dg
 from fresh_assets.answers.demonstrations import overdue
 from fresh_assets.partitions import weeks_systems
 from fresh_assets.warehouse.connections import Warehouse
+from fresh_assets.warehouse.expectations import OF_ITS_TIME, SHA256, WEEK, Contract
 from fresh_assets.warehouse.io_manager import as_columns
 
+CONTRACTS = {
+    "eval.recorded_answers": Contract({**WEEK, "files have a hash": SHA256.format("byte_hash")}),
+    "eval.answers": Contract(
+        {
+            **OF_ITS_TIME,
+            "tokens are counts": "input_tokens >= 0 AND output_tokens >= 0",
+            "cached tokens are input": "cached_tokens BETWEEN 0 AND input_tokens",
+            "a call takes time and a try": "seconds >= 0 AND tries >= 1",
+            "ranks count from 0": "coalesce(list_min(evidence_ranks), 0) >= 0",
+        },
+        missing="""
+            SELECT question_key FROM freshqa.ground_truth WHERE week = $week
+            EXCEPT SELECT question_key FROM eval.answers WHERE week = $week AND system = $system
+        """,
+    ),
+    "eval.systems": Contract(
+        {
+            "options are JSON": "json_valid(options)",
+            "models know of our time": "knowledge_cutoff BETWEEN '2015-01-01' AND '2100-01-01'",
+        }
+    ),
+}
 ANSWERS = dg.AssetKey(["eval", "answers"])
 
 

@@ -1,27 +1,88 @@
 """Checks of FreshQA: integrity blocks, irregularity warns."""
 
-from typing import TYPE_CHECKING
-
 import dagster as dg
 import polars as pl
 
-from fresh_assets.benchmark.version_file import DOMAINS
 from fresh_assets.partitions import versions
 from fresh_assets.warehouse.connections import Warehouse
-from fresh_assets.warehouse.expectations import check_expectations
+from fresh_assets.warehouse.expectations import OF_ITS_TIME, OF_OUR_TIME, SHA256, WEEK, Contract
 
-if TYPE_CHECKING:
-    from great_expectations.expectations import Expectation
-
+FRESHQA_TIME = "{} BETWEEN '2023-10-01' AND '2100-01-01'"
+CONTRACTS = {
+    "freshqa.version_index": Contract(
+        {
+            "versions are of FreshQA's time": FRESHQA_TIME.format("version"),
+            "the next update follows": "next_update >= version",
+            "sheet ids are ids": "regexp_full_match(sheet_id, '[\\w-]+')",
+        }
+    ),
+    "freshqa.revisions": Contract(
+        {
+            "files have a hash": SHA256.format("byte_hash"),
+            "rows have a hash": SHA256.format("row_hash"),
+            "imports are of our time": OF_OUR_TIME.format("imported_at"),
+            "versions are of FreshQA's time": FRESHQA_TIME.format("version"),
+        }
+    ),
+    "freshqa.findings": Contract(
+        {"rows count from 1": "file_row >= 1", "findings count from 0": "ordinal >= 0"}
+    ),
+    "freshqa.questions": Contract(
+        {
+            "questions are questions": "length(question) >= 5",
+            "years are years": "regexp_full_match(effective_year, 'before 2022|(19|20)\\d\\d')",
+            "at most ten answers": "len(answers) <= 10",
+            "no answer is empty": "NOT list_contains(list_transform(answers, a -> trim(a)), '')",
+            "reviews are within ten years": "abs(review_date - version) <= 3660",
+            "texts have a hash": "length(question_hash) = 16",
+        },
+        unique=[("version", "revision", "question_hash")],
+        missing="""
+            SELECT version, revision, unnest(range(row_count)) AS id FROM freshqa.revisions
+            WHERE version = $version
+            EXCEPT SELECT version, revision, id FROM freshqa.questions WHERE version = $version
+        """,
+    ),
+    "freshqa.question_links": Contract(
+        {
+            "splits are TEST or DEV": "split IN ('TEST', 'DEV')",
+            "only rewordings have a score": "(method = 'reworded') = (score IS NOT NULL)",
+            "rewordings say of what": "(method = 'reworded') = (linked_from IS NOT NULL)",
+            "versions are of FreshQA's time": FRESHQA_TIME.format("first_version"),
+        }
+    ),
+    "freshqa.changes": Contract(
+        {
+            "the version before is before": "previous_version < version",
+            "only known fields change": """field IN ('presence', 'id', 'split', 'question',
+                'effective_year', 'next_review', 'false_premise', 'num_hops', 'fact_type',
+                'sources', 'answers', 'note')""",
+        }
+    ),
+    "freshqa.decisions": Contract(
+        {
+            **WEEK,
+            "decisions are of our time": OF_OUR_TIME.format("decided_at"),
+        }
+    ),
+    "freshqa.ground_truth": Contract(
+        {
+            **OF_ITS_TIME,
+            "answers hold from a day up to the week": "valid_from < week + 7",
+            "at most ten answers": "len(answers) <= 10",
+            "reviews are within ten years": "abs(review_date - version) <= 3660",
+        },
+        missing="""
+            SELECT question_key FROM freshqa.current_questions WHERE version = (
+                SELECT max(version) FROM freshqa.ground_truth WHERE week = $week
+            )
+            EXCEPT SELECT question_key FROM freshqa.ground_truth WHERE week = $week
+            EXCEPT SELECT question_key FROM freshqa.decisions
+            WHERE decision = 'retire' AND week <= $week
+        """,
+    ),
+}
 QUESTIONS = dg.AssetKey(["freshqa", "questions"])
-
-
-@dg.asset_check(asset=QUESTIONS, blocking=True, partitions_def=versions)
-def expectations(
-    context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
-) -> dg.AssetCheckResult:
-    """Great Expectations: ids unique, texts filled, values in their domains, years plausible."""
-    return check_expectations(_current(warehouse, context.partition_key), _suite())
 
 
 @dg.asset_check(asset=QUESTIONS, partitions_def=versions)
@@ -63,35 +124,11 @@ def _current(warehouse: Warehouse, version: str) -> pl.DataFrame:
     with warehouse.reader() as con:
         return con.execute(
             """
-            SELECT *, len(answers) AS answer_count FROM freshqa.questions WHERE version = $version
+            SELECT * FROM freshqa.questions WHERE version = $version
             QUALIFY revision = max(revision) OVER ()
             """,
             {"version": version},
         ).pl()
-
-
-def _suite() -> "list[Expectation]":
-    from great_expectations import expectations as gxe  # noqa: PLC0415  (3 s to import)
-
-    domains = {
-        "split": DOMAINS["split"],
-        "num_hops": DOMAINS["num_hops"],
-        "fact_type": DOMAINS["fact_type"],
-    }
-    return [
-        gxe.ExpectTableRowCountToBeBetween(min_value=1),
-        gxe.ExpectColumnValuesToBeUnique(column="id"),
-        gxe.ExpectColumnValuesToBeUnique(column="question_hash"),
-        gxe.ExpectColumnValueLengthsToBeBetween(column="question", min_value=5),
-        gxe.ExpectColumnValuesToMatchRegex(
-            column="effective_year", regex=r"^(?:before 2022|(?:19|20)\d\d)$"
-        ),
-        gxe.ExpectColumnValuesToBeBetween(column="answer_count", min_value=1, max_value=10),
-        *(
-            gxe.ExpectColumnValuesToBeInSet(column=column, value_set=list(values))
-            for column, values in domains.items()
-        ),
-    ]
 
 
 def _warning(offenders: pl.DataFrame, what: str) -> dg.AssetCheckResult:
@@ -109,4 +146,4 @@ def _warning(offenders: pl.DataFrame, what: str) -> dg.AssetCheckResult:
     )
 
 
-CHECKS = [expectations, review_dates, undamaged, entries_resolved]
+CHECKS = [review_dates, undamaged, entries_resolved]

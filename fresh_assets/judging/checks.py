@@ -5,6 +5,7 @@ import dagster as dg
 from fresh_assets.partitions import weeks_systems
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.connections import Warehouse
+from fresh_assets.warehouse.expectations import WEEK, Contract
 from fresh_assets.warehouse.io_manager import as_columns
 
 
@@ -34,4 +35,24 @@ def unrated_share(
     )
 
 
+CONTRACTS = {
+    "eval.judgements": Contract(
+        {
+            **WEEK,
+            "tokens are counts": "input_tokens >= 0 AND output_tokens >= 0",
+            "hashes are there": "length(answer_hash) * length(truth_hash) * length(judge_hash) > 0",
+        },
+        missing="""
+            WITH rated AS (
+                FROM eval.judgements WHERE week = $week AND system = $system AND is_current
+            )
+            SELECT question_key, judge, mode
+            FROM eval.answers, (SELECT DISTINCT judge, mode FROM rated)
+            WHERE week = $week AND system = $system
+            EXCEPT SELECT question_key, judge, mode FROM rated
+        """,
+    ),
+    "eval.human_ratings": Contract({**WEEK, "raters have a name": "length(trim(rater)) > 0"}),
+    "eval.judges": Contract({"options are JSON": "json_valid(options)"}),
+}
 CHECKS = [unrated_share]

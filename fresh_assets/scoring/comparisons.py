@@ -76,7 +76,7 @@ def detectable(judged: int, only_a: int, only_b: int) -> float | None:
     if judged < 3 or not spread:
         return None
     effect = TTestPower().solve_power(nobs=judged, alpha=ALPHA, power=POWER)
-    return min(1.0, abs(np.asarray(effect).item()) * spread)
+    return min(1.0, abs(float(np.asarray(effect).item())) * spread)
 
 
 def holm(p_values: pl.Expr) -> pl.Expr:

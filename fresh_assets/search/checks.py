@@ -8,6 +8,7 @@ from fresh_assets.partitions import weeks
 from fresh_assets.search.snapshot import tolerance
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.connections import Warehouse
+from fresh_assets.warehouse.expectations import OF_ITS_TIME, SHA256, WEEK, Contract
 
 
 @dg.asset_check(asset=dg.AssetKey(["search", "results"]), blocking=True, partitions_def=weeks)
@@ -68,4 +69,29 @@ def none_blank(
     )
 
 
+CONTRACTS = {
+    "search.results": Contract(
+        {
+            **OF_ITS_TIME,
+            "results show a day up to the week": "as_of < week + 7",
+            "payloads have a hash": SHA256.format("payload_hash"),
+            "nothing costs less than nothing": "requests >= 0 AND coalesce(cost, 0) >= 0",
+        }
+    ),
+    "search.evidence": Contract(
+        {
+            **WEEK,
+            "pages are dated no later than the week": "date < week + 7",
+            "pages are dated since 1900": "date >= '1900-01-01'",
+            "addresses are addresses": "regexp_matches(url, '^https?://')",
+        }
+    ),
+    "search.drift": Contract(
+        {
+            **WEEK,
+            "the week before is a Monday": "isodow(previous_week) = 1",
+            "new pages are pages": "new_urls BETWEEN 0 AND urls AND gone_urls >= 0",
+        }
+    ),
+}
 CHECKS = [complete, none_blank]

@@ -45,6 +45,12 @@ class Table:
     primary_key: tuple[str, ...]
     constraints: frozenset[str]
 
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """Declared CHECKs as SQL predicates of a row."""
+        found = (re.fullmatch(r"CHECK \[.*?\] CHECK\((.*)\)", c, re.S) for c in self.constraints)
+        return tuple(sorted(match[1] for match in found if match))
+
     def column(self, name: str) -> Column:
         """Return the column called `name`; KeyError if there is none."""
         return {column.name: column for column in self.columns}[name]

@@ -95,7 +95,7 @@ def put_slice(
 def conform(table: Table, key: Key, frame: pl.DataFrame, made: Provenance) -> pl.DataFrame:
     """Return `frame` with the declared columns in declared order, or raise FrameError."""
     frame = _complete(table, key, frame, made)
-    problems = [*_wrong_types(table, frame), *_wrong_values(table, key, frame)]
+    problems = _wrong_types(table, frame) or _wrong_values(table, key, frame)
     if problems:
         raise FrameError(f"{table.name} {slice_name(key)}: {'; '.join(problems)}")
     return frame
@@ -141,13 +141,15 @@ def _wrong_types(table: Table, frame: pl.DataFrame) -> list[str]:
         con.register("incoming", frame.to_arrow())
         found = {name: kind for name, kind, *_ in con.execute("DESCRIBE incoming").fetchall()}
     return [
-        f"{c.name} is {found[c.name]}, declared {c.type}"
+        f"{c.name} is {found[c.name]}, declared {c.type} (e.g. {frame[c.name].drop_nulls()[0]!r} "
+        f"in row {frame[c.name].is_not_null().arg_max()})"
         for c in table.columns
-        if frame[c.name].dtype != pl.Null and _family(found[c.name]) != _family(c.type)
+        if not frame[c.name].is_null().all() and family(found[c.name]) != family(c.type)
     ]
 
 
-def _family(kind: str) -> str:
+def family(kind: str) -> str:
+    """Type without its width: all integers are one, FLOAT and DOUBLE are one."""
     integers = r"\b(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER)\b"
     return re.sub(r"\bFLOAT\b", "DOUBLE", re.sub(integers, "INTEGER", kind))
 
@@ -165,4 +167,22 @@ def _wrong_values(table: Table, key: Key, frame: pl.DataFrame) -> list[str]:
         twice = frame.filter(frame.select(table.primary_key).is_duplicated()).row(0, named=True)
         values = {name: str(twice[name]) for name in table.primary_key}
         problems.append(f"two rows have the key {values}")
-    return problems
+    return problems + _unmet_checks(table, frame)
+
+
+def _unmet_checks(table: Table, frame: pl.DataFrame) -> list[str]:
+    """Declared CHECKs that rows of a frame of the declared types do not meet."""
+    query = "SELECT count(*), min(row_number) FROM incoming WHERE NOT ({})"
+    with duckdb.connect() as con:
+        con.register("incoming", frame.with_row_index("row_number").to_arrow())
+        unmet = [(c, *con.sql(query.format(c)).fetchall()[0]) for c in table.checks]
+    return [
+        f"{check} does not hold in {rows} rows, the first {_named(table, frame, first)}"
+        for check, rows, first in unmet
+        if rows
+    ]
+
+
+def _named(table: Table, frame: pl.DataFrame, row: int) -> str:
+    names = table.primary_key or frame.columns[:1]
+    return ", ".join(f"{name} = {frame[name][row]}" for name in names)
