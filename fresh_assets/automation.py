@@ -51,6 +51,7 @@ NEEDS = {
     GROUND_TRUTH: "search/results",
     "eval/answers": "search/evidence",
     "eval/judgements": "eval/answers",
+    "eval/golden_ratings": "eval/judgements",
     "mart/accuracy": "eval/judgements",
     "mart/comparisons": "eval/judgements",
     "mart/judge_agreement": "eval/judgements",

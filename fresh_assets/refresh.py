@@ -61,6 +61,16 @@ run_monitoring: {enabled: true, free_slots_after_run_end_seconds: 300}
 concurrency:
   runs: {max_concurrent_runs: 2}
 """
+WEEKLY = [
+    "mart/accuracy",
+    "mart/comparisons",
+    "mart/judge_agreement",
+    "mart/corrected_accuracy",
+    "mart/staleness_model",
+    "mart/stale_answers",
+    "eval/golden_ratings",
+]
+"""What follows from the answers and ratings of a week."""
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
@@ -331,10 +341,8 @@ class Platform:
                     steps.append(self._run(["eval/answers", "eval/judgements"], partition, report))
                 except RefreshError as error:
                     failures.append(error)
-        marts = ["accuracy", "comparisons", "judge_agreement", "corrected_accuracy"]
-        marts += ["staleness_model", "stale_answers"]
-        if self._is_stale([f"mart.{mart}" for mart in marts], {"week": key}):
-            steps.append(self._run([f"mart/{mart}" for mart in marts], key, report))
+        if self._is_stale([name.replace("/", ".") for name in WEEKLY], {"week": key}):
+            steps.append(self._run(WEEKLY, key, report))
         blocked = any(isinstance(error, BlockedError) for error in failures)
         if not blocked and not is_published(self.warehouse, self.settings.published):
             steps.append(self._run(["publish/analyst_snapshot"], None, report))

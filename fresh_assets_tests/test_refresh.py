@@ -35,6 +35,7 @@ def test_every_table_is_filled_and_published(refreshed: Platform) -> None:
         counts = con.execute("SELECT row_counts FROM _snapshot").fetchall()[0][0]
         versions, weeks = con.execute("SELECT versions, weeks FROM _snapshot").fetchall()[0]
     assert {table for table, rows in counts.items() if rows == 0} == {
+        "eval.golden_ratings",
         "eval.human_ratings",
         "freshqa.decisions",
         "freshqa.findings",

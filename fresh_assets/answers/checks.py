@@ -6,6 +6,7 @@ import dagster as dg
 
 from fresh_assets.answers.demonstrations import overdue
 from fresh_assets.partitions import weeks_systems
+from fresh_assets.settings import Settings
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.expectations import OF_ITS_TIME, SHA256, WEEK, Contract
 from fresh_assets.warehouse.io_manager import as_columns
@@ -95,4 +96,32 @@ def demonstrations_current(context: dg.AssetCheckExecutionContext) -> dg.AssetCh
     )
 
 
-CHECKS = [every_question, costs_known, demonstrations_current]
+@dg.asset_check(asset=ANSWERS, partitions_def=weeks_systems)
+def refusal_jump(
+    context: dg.AssetCheckExecutionContext,
+    warehouse: dg.ResourceParam[Warehouse],
+    settings: dg.ResourceParam[Settings],
+) -> dg.AssetCheckResult:
+    """The share of refusals moved by no more than FRESH_ASSETS_MAX_REFUSAL_JUMP since the last
+    week that the system answered."""
+    with warehouse.reader() as con:
+        shares = con.execute(
+            """
+            SELECT avg((state = 'refused')::INTEGER) FROM eval.answers
+            WHERE system = $system AND week <= $week AND state <> 'deferred'
+            GROUP BY week ORDER BY week DESC LIMIT 2
+            """,
+            as_columns(weeks_systems, context.partition_key),
+        ).fetchall()
+    now, before = (*(share for (share,) in shares), None, None)[:2]
+    jump = abs(now - before) if now is not None and before is not None else 0.0
+    told = "no earlier week" if before is None else f"{before:.1%} in the week before"
+    return dg.AssetCheckResult(
+        passed=jump <= settings.max_refusal_jump,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"{now or 0:.1%} of the questions were refused, {told}",
+        metadata={"jump": jump, "limit": settings.max_refusal_jump},
+    )
+
+
+CHECKS = [refusal_jump, every_question, costs_known, demonstrations_current]

@@ -33,7 +33,7 @@ CONTRACTS = {
             "years are years": "regexp_full_match(effective_year, 'before 2022|(19|20)\\d\\d')",
             "at most ten answers": "len(answers) <= 10",
             "no answer is empty": "NOT list_contains(list_transform(answers, a -> trim(a)), '')",
-            "reviews are within ten years": "abs(review_date - version) <= 3660",
+            "reviews are of this century": "review_date BETWEEN '2000-01-01' AND '2100-01-01'",
             "texts have a hash": "length(question_hash) = 16",
         },
         unique=[("version", "revision", "question_hash")],
@@ -70,7 +70,7 @@ CONTRACTS = {
             **OF_ITS_TIME,
             "answers hold from a day up to the week": "valid_from < week + 7",
             "at most ten answers": "len(answers) <= 10",
-            "reviews are within ten years": "abs(review_date - version) <= 3660",
+            "reviews are of this century": "review_date BETWEEN '2000-01-01' AND '2100-01-01'",
         },
         missing="""
             SELECT question_key FROM freshqa.current_questions WHERE version = (

@@ -7,11 +7,12 @@ import polars as pl
 
 from fresh_assets.answers.systems import read_systems
 from fresh_assets.judging import lexical
+from fresh_assets.judging.golden import rate_golden, read_golden
 from fresh_assets.judging.rating import rate_answers, rate_with_model, with_history
-from fresh_assets.partitions import weeks, weeks_systems
+from fresh_assets.partitions import weeks, weeks_systems, with_the_week_before
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.connections import Warehouse
-from fresh_assets.warehouse.io_manager import partition_key
+from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
 
 judges = dg.AssetSpec(
     ["eval", "judges"],
@@ -79,4 +80,35 @@ def judgements(
     )
 
 
-ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [judges, human_ratings, judgements]
+@dg.asset(
+    key_prefix="eval",
+    deps=[
+        judges,
+        dg.AssetDep(human_ratings, partition_mapping=with_the_week_before),
+        dg.AssetDep(["eval", "judgements"]),
+    ],
+    partitions_def=weeks,
+    code_version=f"1-{lexical.HASH}",
+    kinds={"python", "duckdb"},
+    metadata={ALLOW_EMPTY: True},
+)
+def golden_ratings(
+    context: dg.AssetExecutionContext,
+    warehouse: dg.ResourceParam[Warehouse],
+    settings: dg.ResourceParam[Settings],
+) -> dg.Output[pl.DataFrame]:
+    """The golden set, judged again: answers that people rated in this week or before."""
+    week = date.fromisoformat(partition_key(context)["week"])
+    with warehouse.reader() as con:
+        golden = read_golden(con, week)
+    frame = rate_golden(golden, week, read_systems(settings.systems_toml), settings)
+    agree = frame.filter(pl.col("rating") == pl.col("people_say"))
+    return dg.Output(frame, metadata={"ratings": len(frame), "as people say": len(agree)})
+
+
+ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [
+    judges,
+    human_ratings,
+    judgements,
+    golden_ratings,
+]

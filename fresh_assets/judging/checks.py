@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from fresh_assets.partitions import weeks_systems
+from fresh_assets.partitions import weeks, weeks_systems
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.expectations import WEEK, Contract
@@ -52,7 +52,47 @@ CONTRACTS = {
             EXCEPT SELECT question_key, judge, mode FROM rated
         """,
     ),
+    "eval.golden_ratings": Contract({**WEEK, "answers are of a Monday": "isodow(rated_week) = 1"}),
     "eval.human_ratings": Contract({**WEEK, "raters have a name": "length(trim(rater)) > 0"}),
     "eval.judges": Contract({"options are JSON": "json_valid(options)"}),
 }
-CHECKS = [unrated_share]
+
+
+@dg.asset_check(asset=dg.AssetKey(["eval", "golden_ratings"]), partitions_def=weeks)
+def judge_drift(
+    context: dg.AssetCheckExecutionContext,
+    warehouse: dg.ResourceParam[Warehouse],
+    settings: dg.ResourceParam[Settings],
+) -> dg.AssetCheckResult:
+    """No judge rates more of the golden set otherwise than the week before than
+    FRESH_ASSETS_MAX_JUDGE_DRIFT allows."""
+    with warehouse.reader() as con:
+        drifts = con.execute(
+            """
+            SELECT now.judge, now.mode, count(*) AS answers,
+                avg((now.rating <> before.rating)::INTEGER) AS changed,
+                avg((before.rating = before.people_say)::INTEGER) AS agreed_before,
+                avg((now.rating = now.people_say)::INTEGER) AS agrees_now
+            FROM eval.golden_ratings AS now
+            JOIN eval.golden_ratings AS before USING (judge, mode, rated_week, system, question_key)
+            WHERE now.week = $week AND before.week = (
+                SELECT max(week) FROM eval.golden_ratings WHERE week < $week
+            )
+            GROUP BY ALL ORDER BY changed DESC, judge, mode
+            """,
+            {"week": context.partition_key},
+        ).fetchall()
+    told = [
+        f"{judge}, {mode}: {changed:.1%} of {answers} ratings changed (as people say: "
+        f"{before:.0%} before, {now:.0%} now)"
+        for judge, mode, answers, changed, before, now in drifts
+    ]
+    return dg.AssetCheckResult(
+        passed=all(row[3] <= settings.max_judge_drift for row in drifts),
+        severity=dg.AssetCheckSeverity.WARN,
+        description="; ".join(told) or "nothing to compare with: no earlier week was judged",
+        metadata={"limit": settings.max_judge_drift},
+    )
+
+
+CHECKS = [unrated_share, judge_drift]

@@ -23,8 +23,12 @@ SYSTEM, AGAIN = "m", "m/repeat-2"
 
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Platform:
+    return week_by_hand(Settings(home=tmp_path_factory.mktemp("home")))
+
+
+def week_by_hand(settings: Settings) -> Platform:
     """Two versions: question 1 changed its answer, 2 its wording, 3 has an answer of 2024."""
-    platform = Platform(Settings(home=tmp_path_factory.mktemp("home")))
+    platform = Platform(settings)
     recent = {"effective_year": "2024"}
     before = rows(row(1, answer_0="Old"), row(2), row(3, **recent))
     after = rows(

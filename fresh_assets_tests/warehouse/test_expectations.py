@@ -21,6 +21,7 @@ from fresh_assets_tests.test_refresh import quiet
 WEEK = f"DATE '{DEMO_WEEK}'"
 HASH = "a" * 64
 SAMPLES = {
+    "eval.golden_ratings": f"({WEEK}, 'j', 'strict', {WEEK}, 's', 'q', 'correct', 'unrated', 'r', '1')",
     "eval.human_ratings": f"({WEEK}, 'ana', 's', 'q', 'strict', 'correct', NULL, 'h', 'f.csv')",
     "freshqa.decisions": f"(1, 'q', {WEEK}, 'keep', 'What?', ['a'], 'What?', ['a'], 'seen', NULL, 'ana', TIMESTAMP '2026-02-10')",
     "freshqa.findings": f"({WEEK}, 1, 0, 3, 'note', 'outer space', 'repaired', ' a')",
@@ -32,7 +33,7 @@ SAMPLES = {
 
 NOT_A_HASH = "'no hash'"
 OUT_OF_DOMAIN = {
-    "eval.answers": ("state", "'asleep'"), "eval.human_ratings": ("rating", "'perhaps'"),
+    "eval.answers": ("state", "'asleep'"), "eval.golden_ratings": ("rating", "'maybe'"), "eval.human_ratings": ("rating", "'perhaps'"),
     "eval.judgements": ("mode", "'lenient'"), "eval.judges": ("options", "'{'"),
     "eval.recorded_answers": ("byte_hash", NOT_A_HASH), "eval.systems": ("options", "'{'"),
     "freshqa.changes": ("field", "'colour'"), "freshqa.decisions": ("decision", "'burn'"),
@@ -46,7 +47,7 @@ OUT_OF_DOMAIN = {
     "search.evidence": ("url", "'javascript:1'"), "search.results": ("payload_hash", NOT_A_HASH),
 }  # fmt: skip
 FUTURE = {
-    "eval.answers": "version", "eval.human_ratings": "week", "eval.judgements": "week",
+    "eval.answers": "version", "eval.golden_ratings": "rated_week", "eval.human_ratings": "week", "eval.judgements": "week",
     "eval.recorded_answers": "week", "eval.systems": "knowledge_cutoff", "freshqa.changes": "previous_version",
     "freshqa.decisions": "decided_at", "freshqa.findings": "version", "freshqa.ground_truth": "valid_from",
     "freshqa.question_links": "first_version", "freshqa.questions": "review_date",

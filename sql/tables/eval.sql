@@ -167,3 +167,29 @@ COMMENT ON COLUMN eval.human_ratings.rating IS 'correct or incorrect.';
 COMMENT ON COLUMN eval.human_ratings.comment IS 'Why, in the words of the rater.';
 COMMENT ON COLUMN eval.human_ratings.answer_hash IS 'Hash of the answer that was rated; a later answer is not covered.';
 COMMENT ON COLUMN eval.human_ratings.file_name IS 'File it came in.';
+
+CREATE TABLE eval.golden_ratings (
+    week DATE NOT NULL,
+    judge VARCHAR NOT NULL,
+    mode VARCHAR NOT NULL CHECK (mode IN ('relaxed', 'strict')),
+    rated_week DATE NOT NULL,
+    system VARCHAR NOT NULL,
+    question_key VARCHAR NOT NULL,
+    people_say VARCHAR NOT NULL CHECK (people_say IN ('correct', 'incorrect')),
+    rating VARCHAR NOT NULL CHECK (rating IN ('correct', 'incorrect', 'unrated')),
+    run_id VARCHAR,
+    code_version VARCHAR,
+    PRIMARY KEY (week, judge, mode, rated_week, system, question_key),
+    CHECK (rated_week <= week)
+);
+COMMENT ON TABLE eval.golden_ratings IS 'Answers that people rated alike, judged again every week: the same answers, so only the judge can change.';
+COMMENT ON COLUMN eval.golden_ratings.week IS 'Monday of the week in which the judge was asked (UTC).';
+COMMENT ON COLUMN eval.golden_ratings.judge IS 'Who rated.';
+COMMENT ON COLUMN eval.golden_ratings.mode IS 'relaxed or strict.';
+COMMENT ON COLUMN eval.golden_ratings.rated_week IS 'Week of the answer.';
+COMMENT ON COLUMN eval.golden_ratings.system IS 'System that gave the answer.';
+COMMENT ON COLUMN eval.golden_ratings.question_key IS 'Identity of the question.';
+COMMENT ON COLUMN eval.golden_ratings.people_say IS 'Rating by people.';
+COMMENT ON COLUMN eval.golden_ratings.rating IS 'Rating by the judge this week.';
+COMMENT ON COLUMN eval.golden_ratings.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN eval.golden_ratings.code_version IS 'Code version of the asset that wrote the row.';
