@@ -24,8 +24,10 @@ check: $(STAMP)  ## style, types, rooms, SQL
 ui: $(STAMP)  ## the Dagster UI on http://127.0.0.1:3000
 	$(BIN)/fresh-assets ui
 
-bench: $(STAMP)  ## speed beside plain DuckDB doing the same
+bench: $(STAMP)  ## speed beside plain DuckDB; the review queue beside single signals
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.staleness_demo
+	if [ -n "$(HOME_WITH_VERSIONS)" ]; then $(BIN)/python -m benchmarks.staleness $(HOME_WITH_VERSIONS); fi
 
 clean:  ## remove the environment and all run outputs of the default home
 	rm -rf $(VENV) data/warehouse.duckdb* data/archive.sqlite* data/published data/dagster \

@@ -5,6 +5,7 @@ says which answers change until the next. Baselines: review class, fact type, ti
 """
 
 import argparse
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from fresh_assets.staleness.risk import fit
 from fresh_assets.warehouse.connections import Warehouse
 
 SAMPLES = 1000
+BINS = (0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.01)
 
 
 def share_by(column: pl.Expr, known: pl.DataFrame, asked: pl.DataFrame) -> np.ndarray:
@@ -55,6 +57,22 @@ def margin(truth: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> tuple[flo
     return float(low), float(high)
 
 
+def calibration(risks: list[np.ndarray], truths: list[np.ndarray]) -> Table:
+    """Of all pairs of versions together: what was predicted beside what came, by risk."""
+    risk, truth = np.concatenate(risks), np.concatenate(truths)
+    table = Table(
+        title=f"Calibration over all pairs, Brier score {np.mean((risk - truth) ** 2):.3f}"
+    )
+    for column in ("risk", "questions", "mean risk", "changed"):
+        table.add_column(column, justify="right")
+    for low, high in pairwise(BINS):
+        of_bin = (risk >= low) & (risk < high)
+        if of_bin.any():
+            shares = (f"{values[of_bin].mean():.0%}" for values in (risk, truth))
+            table.add_row(f"{low:.0%} to {min(high, 1):.0%}", str(of_bin.sum()), *shares)
+    return table
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("home", type=Path)
@@ -74,6 +92,8 @@ def main() -> None:
         "predicted / changed",
     ):
         table.add_column(column, justify="right")
+    risks: list[np.ndarray] = []
+    truths: list[np.ndarray] = []
     for version in sorted(rows["version"].unique()):
         asked, known = (
             rows.filter(pl.col("version") == version),
@@ -83,6 +103,8 @@ def main() -> None:
         if model is None:
             continue
         truth, risk = asked["changed_next"].to_numpy(), model.risk(asked)
+        risks.append(risk)
+        truths.append(truth)
         others = baselines(known, asked)
         ap = {name: average_precision_score(truth, scores) for name, scores in others.items()}
         low, high = margin(truth, risk, others[max(ap, key=lambda name: ap[name])])
@@ -92,7 +114,9 @@ def main() -> None:
             *(f"{ap[name]:.2f}" for name in others), f"{low:+.2f} to {high:+.2f}",
             f"{risk.sum():.0f} / {truth.sum()}",
         )  # fmt: skip
-    Console(width=140).print(table)
+    console = Console(width=140)
+    console.print(table)
+    console.print(calibration(risks, truths))
 
 
 if __name__ == "__main__":

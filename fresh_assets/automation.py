@@ -23,6 +23,11 @@ SEARCH = ("search/results", "search/evidence")
 GROUND_TRUTH = "freshqa/ground_truth"
 INDEX = "freshqa/version_index"
 REVISIONS = "freshqa/revisions"
+IMPORTED = [
+    dg.AssetKey(["eval", name])
+    for name in ("recorded_answers", "human_ratings", "judges", "systems")
+] + [dg.AssetKey(["freshqa", "decisions"])]
+"""Tables that no run fills."""
 RECHECKED = 3
 """Newest versions that are looked at again every week: sheets are edited in place."""
 FRESHNESS = dg.FreshnessPolicy.time_window(
@@ -78,8 +83,8 @@ import_versions = dg.define_asset_job(
 )
 standing_checks = dg.define_asset_job(
     "standing_checks",
-    selection=dg.AssetSelection.checks_for_assets(SNAPSHOT),
-    description="Name the partitions that failed and were not made good.",
+    selection=dg.AssetSelection.checks_for_assets(SNAPSHOT, *IMPORTED),
+    description="Look at the imported tables; name the partitions that failed.",
 )
 JOBS = [weekly_snapshot, version_check, import_versions, standing_checks]
 

@@ -392,8 +392,8 @@ class Platform:
                 if imported
                 and self._is_stale([f"freshqa.{asset}"], {"version": version} if version else {})
             ]
-        if imported and self._is_stale(["freshqa.volatility"], {}):
-            steps.append(self._run(["freshqa/volatility"], None, report))
+        if imported and self._is_stale(["freshqa.volatility", "freshqa.survival"], {}):
+            steps.append(self._run(["freshqa/volatility", "freshqa/survival"], None, report))
         return steps
 
     def _snapshot_changed(self, week: date) -> bool:

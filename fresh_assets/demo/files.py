@@ -51,10 +51,10 @@ class Demo:
         return question.wordings[-1] if reworded and day >= since else question.wordings[0]
 
 
-def make_demo(number: int = 120, seed: int = 7) -> Demo:
-    """Make the world and `number` questions from `seed`."""
+def make_demo(number: int = 120, seed: int = 7, versions: int = VERSIONS) -> Demo:
+    """Make the world and `number` questions from `seed`, in `versions` weekly versions."""
     rng = random.Random(seed)  # noqa: S311
-    days = [FIRST_VERSION + timedelta(weeks=week) for week in range(VERSIONS)]
+    days = [FIRST_VERSION + timedelta(weeks=week) for week in range(versions)]
     world = make_world(int(number * SUBJECTS_PER_QUESTION) + 6, days, rng)
     return Demo(world, make_questions(world, number, rng, days), days, seed)
 

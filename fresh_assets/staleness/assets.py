@@ -10,6 +10,7 @@ from fresh_assets.staleness.history import read_history
 from fresh_assets.staleness.queue import learn_with_signals, review_queue
 from fresh_assets.staleness.risk import MODEL_SCHEMA, model_of
 from fresh_assets.staleness.risk import volatility as compute_volatility
+from fresh_assets.staleness.survival import survival_curves
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
 from fresh_assets.warehouse.lineage import pinned_version
@@ -32,6 +33,19 @@ def volatility(warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[pl.DataFrame
     with warehouse.reader() as con:
         frame = compute_volatility(read_history(con))
     return dg.Output(frame, metadata={"ever changed": int((frame["changes_seen"] > 0).sum())})
+
+
+@dg.asset(
+    key_prefix="freshqa",
+    deps=[dg.AssetDep(["freshqa", "questions"]), dg.AssetDep(["freshqa", "question_links"])],
+    code_version="1",
+    kinds={"python", "duckdb"},
+    metadata={ALLOW_EMPTY: True},
+)
+def survival(warehouse: dg.ResourceParam[Warehouse]) -> pl.DataFrame:
+    """How long a ground truth lives, by kind of question: Kaplan-Meier curves over all versions."""
+    with warehouse.reader() as con:
+        return survival_curves(con)
 
 
 @dg.asset(
@@ -94,4 +108,4 @@ def stale_answers(
     )
 
 
-ASSETS = [volatility, staleness_model, stale_answers]
+ASSETS = [volatility, survival, staleness_model, stale_answers]

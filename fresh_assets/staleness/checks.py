@@ -18,6 +18,12 @@ CONTRACTS = {
                 'false premise')""",
         }
     ),
+    "freshqa.survival": Contract(
+        {
+            "kinds are known": """kind IN ('fast-changing', 'slow-changing', 'never-changing',
+                'false premise')""",
+        }
+    ),
     "mart.staleness_model": Contract(
         {
             **WEEK,

@@ -96,7 +96,9 @@ def review_queue(
         reasons=pl.Series(told, dtype=pl.List(pl.String)),
         is_overdue=(pl.col("days_to_review") <= pl.col("days_ahead")).fill_null(value=False),
     )  # fmt: skip
-    shown = signals.drop("newest_holds_answer", "box_holds_answer")
+    shown = signals.drop(
+        "newest_holds_answer", "topic_holds_answer", "box_holds_answer", "is_newer"
+    )
     queue = scored.join(shown, on="question_key").sort(
         "risk", "is_overdue", "question_key", descending=[True, True, False], nulls_last=True
     )

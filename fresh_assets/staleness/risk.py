@@ -37,8 +37,9 @@ FEATURES = (
 )  # fmt: skip
 SIGNALS = (
     "log odds from the history", "searched", "share of evidence without the answer",
-    "newest evidence lacks the answer", "answer box says otherwise", "answer box changed",
-    "drift of the pages", "share of systems that disagree",
+    "evidence newer than the answer", "newer evidence lacks the answer",
+    "answer box says otherwise", "answer box changed", "drift of the pages",
+    "share of systems that disagree",
 )  # fmt: skip
 INTERCEPT = "intercept"
 Matrix = NDArray[np.float64]
@@ -117,6 +118,8 @@ def model_of(table: pl.DataFrame) -> RiskModel | None:
 
 def fit(rows: pl.DataFrame) -> RiskModel | None:
     """Fit on rows of `observed`; None while too few answers have changed to learn from."""
+    if rows["changed_next"].sum() < FEWEST_CHANGES:
+        return None
     rates = rates_of_kinds(rows)
     history = _fit(FEATURES, features(rows, rates), rows["changed_next"])
     return RiskModel(rates, history) if history else None
@@ -186,7 +189,8 @@ def signal_features(signals: pl.DataFrame, log_odds: Matrix) -> Matrix:
         pl.lit(pl.Series(log_odds)),
         pieces > 0,
         1 - pl.col("pieces_with_answer") / pieces,
-        ~pl.col("newest_holds_answer") & (pl.col("pieces_with_answer") > 0),
+        pl.col("is_newer"),
+        ~pl.col("newest_holds_answer") & pl.col("topic_holds_answer"),
         ~pl.col("box_holds_answer"),
         pl.col("box_changed"),
         pl.col("drift"),
@@ -252,7 +256,9 @@ def _signal_in_words(feature: str, value: float, row: dict[str, Any]) -> str | N
         case "share of evidence without the answer":
             lacking = row["evidence_pieces"] - row["pieces_with_answer"]
             return f"{lacking} of {row['evidence_pieces']} pieces of evidence lack the answer"
-        case "newest evidence lacks the answer" | "answer box says otherwise":
+        case "evidence newer than the answer":
+            return feature if value else "no evidence newer than the answer"
+        case "newer evidence lacks the answer" | "answer box says otherwise":
             return feature if value else f"not: {feature}"
         case "answer box changed":
             return feature if value else "answer box as before"

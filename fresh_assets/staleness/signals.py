@@ -9,20 +9,32 @@ LONGEST_PROPOSAL = 80
 
 _SIGNALS = """
 WITH questions AS (
-    SELECT question_key, question, answers FROM freshqa.ground_truth WHERE week = $week
+    SELECT question_key, question, answers, valid_from,
+        list_distinct(list_filter(
+            string_split_regex(lower(strip_accents(question)), '[^a-z0-9]+'), w -> length(w) > 3
+        )) AS words
+    FROM freshqa.ground_truth WHERE week = $week
 ),
 pieces AS (
     SELECT e.*, lower(strip_accents(concat_ws(' ', title, snippet, highlight))) AS text,
         len(list_filter(
             q.answers, lambda a: contains(text, lower(strip_accents(trim(a, ' .'))))
-        )) > 0 AS holds_answer
+        )) > 0 AS holds_answer,
+        len(list_filter(q.words, w -> contains(text, w))) AS words_held
     FROM search.evidence AS e JOIN questions AS q USING (question_key) WHERE week = $week
+),
+on_topic AS (
+    FROM pieces QUALIFY words_held >= 0.9 * max(words_held) OVER (PARTITION BY question_key)
+),
+newest AS (
+    SELECT question_key, max_by(holds_answer, (date, url)) AS newest_holds_answer,
+        bool_or(holds_answer) AS topic_holds_answer, max(date) AS newest_on_topic
+    FROM on_topic GROUP BY question_key
 ),
 seen AS (
     SELECT question_key, count(*)::INTEGER AS evidence_pieces,
         count(*) FILTER (WHERE holds_answer)::INTEGER AS pieces_with_answer,
-        max(date) AS newest_evidence, max_by(url, (date, url)) AS newest_url,
-        max_by(holds_answer, (date, url)) AS newest_holds_answer
+        max(date) AS newest_evidence, max_by(url, (date, url)) AS newest_url
     FROM pieces GROUP BY ALL
 ),
 boxes AS (
@@ -63,12 +75,13 @@ SELECT question_key, question,
     coalesce(evidence_pieces, 0) AS evidence_pieces,
     coalesce(pieces_with_answer, 0) AS pieces_with_answer,
     box_says, box_holds_answer, box_changed, drift, newest_evidence, newest_url,
-    newest_holds_answer,
+    newest_holds_answer, topic_holds_answer, newest_on_topic > valid_from AS is_newer,
     coalesce(systems_rated, 0) AS systems_rated,
     coalesce(systems_incorrect, 0) AS systems_incorrect,
     coalesce(proposed, CASE WHEN NOT box_holds_answer THEN box_says END) AS proposed_answer
 FROM questions
-LEFT JOIN seen USING (question_key) LEFT JOIN boxes USING (question_key)
+LEFT JOIN seen USING (question_key) LEFT JOIN newest USING (question_key)
+LEFT JOIN boxes USING (question_key)
 LEFT JOIN votes USING (question_key) LEFT JOIN proposed USING (question_key)
 LEFT JOIN moved USING (question_key)
 ORDER BY question_key

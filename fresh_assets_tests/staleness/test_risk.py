@@ -1,5 +1,6 @@
 """Risk that an answer changed: what the model learns, what it says, what it must never see."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -20,11 +21,14 @@ from fresh_assets.staleness.risk import (
     FEATURES,
     features,
     fit,
+    fit_signals,
     model_of,
     rates_of_kinds,
     reasons,
+    signal_features,
     volatility,
 )
+from fresh_assets.staleness.signals import read_signals
 from fresh_assets.warehouse.slices import write_slice
 from fresh_assets_tests.benchmark.files import as_csv, row, rows
 
@@ -102,6 +106,20 @@ def test_volatility_draws_a_question_towards_its_kind(history: pl.DataFrame) -> 
     assert rates["last_change"][0] == newest
 
 
+def test_answers_live_as_long_as_they_were_seen_to(tmp_path: Path) -> None:
+    """Question 1 lives a week eight times over, 2 four weeks, the other ten are never seen to
+    change within seven weeks."""
+    history_of(tmp_path)
+    with Platform(Settings(home=tmp_path)).warehouse.reader() as con:
+        curves = con.sql("SELECT * FROM freshqa.survival ORDER BY kind, days").pl()
+    fast = curves.filter(pl.col("kind") == "fast-changing")
+    assert fast.select("days", "at_risk", "changed", "survival").rows() == [(7, 7, 7, 0.0)]
+    slow = curves.filter(pl.col("kind") == "slow-changing")
+    assert slow.select("days", "at_risk", "changed", "survival").rows()[-1] == (28, 2 - 1, 1, 0.0)
+    never = curves.filter(pl.col("kind") == "never-changing")
+    assert never["changed"].sum() == 0
+
+
 def made(changed: list[bool], fast: list[bool]) -> pl.DataFrame:
     n = len(changed)
     return pl.DataFrame(
@@ -137,6 +155,42 @@ def test_the_model_learns_and_says_why() -> None:
     read_back = model_of(model.table())
     assert read_back
     assert read_back.risk(rows_) == pytest.approx(risk)
+
+
+def signals_of(newer: list[bool]) -> pl.DataFrame:
+    n = len(newer)
+    return pl.DataFrame(
+        {
+            "question_key": [str(i) for i in range(n)], "evidence_pieces": [5] * n,
+            "pieces_with_answer": [2] * n, "is_newer": newer, "newest_holds_answer": [True] * n,
+            "topic_holds_answer": [True] * n, "box_holds_answer": [None] * n,
+            "box_changed": [None] * n, "drift": [0.1] * n, "systems_rated": [0] * n,
+            "systems_incorrect": [0] * n,
+        },
+        schema_overrides={"box_holds_answer": pl.Boolean, "box_changed": pl.Boolean},
+    )  # fmt: skip
+
+
+def test_signals_move_the_risk_and_say_so() -> None:
+    """History knows which answers are fast, the evidence which of them changed already."""
+    random = np.random.default_rng(0)
+    fast = [bool(x) for x in random.random(600) < 0.3]
+    newer = [bool(f and random.random() < 0.3) for f in fast]
+    changed = [bool(n and random.random() < 0.9) for n in newer]
+    rows_, signals = made(changed, fast), signals_of(newer)
+    model = fit(rows_)
+    assert model
+    taught = fit_signals(signal_features(signals, model.log_odds(rows_)), rows_["changed_next"])
+    together = replace(model, signals=taught)
+    truth = rows_["changed_next"].to_numpy()
+    alone = average_precision_score(truth, model.risk(rows_))
+    assert average_precision_score(truth, together.risk(rows_, signals)) > alone + 0.3
+    read_back = model_of(together.table())
+    assert read_back
+    assert read_back.risk(rows_, signals) == pytest.approx(together.risk(rows_, signals))
+    assert together.risk(rows_) == pytest.approx(model.risk(rows_)), "not searched: history alone"
+    why = list(reasons(together, rows_, signals))
+    assert all("evidence newer than the answer" in w for w, n in zip(why, newer, strict=True) if n)
 
 
 def test_too_little_history_gives_no_model() -> None:
@@ -193,6 +247,11 @@ def test_what_the_evidence_says_instead_is_proposed(tmp_path: Path) -> None:
     with platform.warehouse.reader() as con:
         assert learn(read_history(con), day) is None
         queue = review_queue(con, day, None)
+        signals = read_signals(con, day).filter(pl.col("question_key") == key).row(0, named=True)
+    assert signals["is_newer"], "a page of the day after the version"
+    assert not signals["newest_holds_answer"]
+    assert signals["topic_holds_answer"], "an older page on the same topic"
+    assert signals["box_holds_answer"] is False
     found = queue.filter(pl.col("question_key") == key).row(0, named=True)
     assert (found["evidence_pieces"], found["pieces_with_answer"]) == (3, 1)
     assert found["proposed_answer"] == found["box_says"] == "Tom Ray"

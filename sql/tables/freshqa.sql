@@ -258,3 +258,27 @@ COMMENT ON COLUMN freshqa.ground_truth.decision IS 'Sequence of the decision in 
 COMMENT ON COLUMN freshqa.ground_truth.reviewed_week IS 'Week of the decision in force.';
 COMMENT ON COLUMN freshqa.ground_truth.run_id IS 'Dagster run that wrote the row.';
 COMMENT ON COLUMN freshqa.ground_truth.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE freshqa.survival (
+    kind VARCHAR NOT NULL,
+    days INTEGER NOT NULL CHECK (days > 0),
+    at_risk INTEGER NOT NULL CHECK (at_risk > 0),
+    changed INTEGER NOT NULL CHECK (changed >= 0),
+    survival DOUBLE NOT NULL CHECK (survival BETWEEN 0 AND 1),
+    ci_low DOUBLE NOT NULL CHECK (ci_low BETWEEN 0 AND 1),
+    ci_high DOUBLE NOT NULL CHECK (ci_high BETWEEN 0 AND 1),
+    run_id VARCHAR,
+    code_version VARCHAR,
+    PRIMARY KEY (kind, days),
+    CHECK (changed <= at_risk AND ci_low <= survival AND survival <= ci_high)
+);
+COMMENT ON TABLE freshqa.survival IS 'How long ground truths live: Kaplan-Meier curves over all versions, by kind of question.';
+COMMENT ON COLUMN freshqa.survival.kind IS 'Fact type, or false premise.';
+COMMENT ON COLUMN freshqa.survival.days IS 'Days since the first version that had the answer.';
+COMMENT ON COLUMN freshqa.survival.at_risk IS 'Answers that were watched so long.';
+COMMENT ON COLUMN freshqa.survival.changed IS 'Of them, answers that had changed by then.';
+COMMENT ON COLUMN freshqa.survival.survival IS 'Share of answers still the same after so many days.';
+COMMENT ON COLUMN freshqa.survival.ci_low IS 'Lower end of its 95 % interval.';
+COMMENT ON COLUMN freshqa.survival.ci_high IS 'Upper end of its 95 % interval.';
+COMMENT ON COLUMN freshqa.survival.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN freshqa.survival.code_version IS 'Code version of the asset that wrote the row.';

@@ -1,0 +1,95 @@
+"""Every retriever over one catalog, and the fusion of them, learnt from past requests."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from fresh_assets.catalog.encoder import Vectors
+from fresh_assets.catalog.entries import entry_texts
+from fresh_assets.retriever.requests import Request, fitted
+from fresh_assets.retriever.retrievers import (
+    Bm25,
+    Dense,
+    DensePerStep,
+    Encode,
+    Fusion,
+    Hybrid,
+    Neighbours,
+    Popularity,
+    Retriever,
+    fit_fusion,
+)
+
+FOLDS = 5
+OFTEN = 0.05
+"""Share of the past from which an app is never held out: it is everywhere."""
+DEFAULT = "hybrid"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The entries of a catalog that may be suggested: names, texts, vectors, parent apps."""
+
+    names: Sequence[str]
+    texts: Sequence[str]
+    vectors: Vectors
+    apps: Sequence[str]
+
+
+def corpus_of(entries: pl.DataFrame, encode: Encode) -> Corpus:
+    """The corpus of entries as of `read_entries`; an entry without an app is one of its own."""
+    texts, names = entry_texts(entries), entries["name"].to_list()
+    apps = [app or name for name, app in entries.select("name", "app").iter_rows()]
+    return Corpus(names, texts, encode(texts), apps)
+
+
+def single_retrievers(
+    corpus: Corpus, past: Sequence[Request], what: str, encode: Encode
+) -> dict[str, Retriever]:
+    """All retrievers but the fusion; `past` are the requests that may be learnt from."""
+    return {
+        "popularity": Popularity(corpus.names, past, what),
+        "bm25": Bm25(corpus.texts),
+        "dense": Dense(corpus.vectors, encode),
+        "neighbours": Neighbours(corpus.names, past, what, encode),
+        "dense_per_step": DensePerStep(corpus.vectors, encode),
+    }
+
+
+def learn_fusion(
+    corpus: Corpus, requests: Sequence[Request], what: str, encode: Encode
+) -> Fusion | None:
+    """Fit the fusion on train and dev; None without past requests.
+
+    Requests are asked about with retrievers that have learnt from the others only. In half of the
+    folds the others are those without certain apps, and those with them are asked: so the fusion
+    also learns what to trust where names never occurred.
+    """
+    past = [r for r in (*fitted(requests), *fitted(requests, "dev")) if r.names(what)]
+    if len(past) < FOLDS:
+        return None
+    app_of = dict(zip(corpus.names, corpus.apps, strict=True))
+    apps = [{app_of[name] for name in r.names(what) if name in app_of} for r in past]
+    often = Counter(app for of_request in apps for app in of_request)
+    rare = sorted(app for app, n in often.items() if n <= OFTEN * len(past))
+    rows = []
+    for fold in range(FOLDS):
+        asked = past[fold::FOLDS]
+        known = [r for i, r in enumerate(past) if i % FOLDS != fold]
+        rows.append((single_retrievers(corpus, known, what, encode), asked))
+        hidden = set(rare[fold::FOLDS])
+        asked = [r for r, of_request in zip(past, apps, strict=True) if of_request & hidden]
+        known = [r for r, of_request in zip(past, apps, strict=True) if not of_request & hidden]
+        rows.append((single_retrievers(corpus, known, what, encode), asked))
+    return fit_fusion(rows, corpus.names, what)
+
+
+def all_retrievers(
+    corpus: Corpus, requests: Sequence[Request], what: str, encode: Encode
+) -> Mapping[str, Retriever]:
+    """Every retriever; the fusion is there where there is a past to learn it from."""
+    singles = single_retrievers(corpus, fitted(requests), what, encode)
+    fusion = learn_fusion(corpus, requests, what, encode)
+    return {**singles, DEFAULT: Hybrid(singles, fusion)} if fusion else singles
