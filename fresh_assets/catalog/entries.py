@@ -87,8 +87,8 @@ def _text(row: Sequence[str]) -> str:
     if description and description.lower() not in title.lower():
         parts.append(description)
     said = ". ".join(part for part in parts if part)
-    new = [word for word in words_of(name).split() if word not in said.lower()]
-    return f"{said} ({' '.join(new)})" if new else said
+    words = words_of(name)
+    return said if not words or words in words_of(said) else f"{said} ({words})" if said else words
 
 
 def _entry(row: Mapping[str, Any], place: str, file_name: str, what: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from fresh_assets.retriever.retrievers import (
     Encode,
     Fusion,
     Hybrid,
+    NamedApp,
     Neighbours,
     Popularity,
     Retriever,
@@ -54,6 +55,7 @@ def single_retrievers(
         "bm25": Bm25(corpus.texts),
         "dense": Dense(corpus.vectors, encode),
         "neighbours": Neighbours(corpus.names, past, what, encode),
+        "app": NamedApp(corpus.apps),
         "dense_per_step": DensePerStep(corpus.vectors, encode),
     }
 

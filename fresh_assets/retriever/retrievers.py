@@ -128,6 +128,27 @@ class DensePerStep:
         return best(np.maximum.reduceat(flat @ self._vectors.T, starts, axis=0), k)
 
 
+class NamedApp:
+    """Entries of an app that the request names, rarer apps first."""
+
+    def __init__(self, apps: Sequence[str]) -> None:
+        self._words = [frozenset(words_of(app).split()) for app in apps]
+        often = Counter(self._words)
+        self._weight = {
+            words: float(np.log(1 + len(apps) / n)) for words, n in often.items() if words
+        }
+
+    def search(self, queries: Sequence[str], k: int) -> Hits:
+        """Entries all words of whose app are in the request."""
+        scores = np.zeros((len(queries), len(self._words)), dtype=np.float32)
+        for row, query in enumerate(queries):
+            said = set(words_of(query).split())
+            named = {words: weight for words, weight in self._weight.items() if words <= said}
+            if named:
+                scores[row] = [named.get(words, 0.0) for words in self._words]
+        return best(scores, k, floor=0)
+
+
 class Neighbours:
     """Names of the most similar past requests, each weighted by its similarity."""
 
@@ -185,7 +206,7 @@ def candidates(
     """(places, features) of every request: the union of the best of all parts.
 
     Features of a part: its score over the best of the request, the reciprocal of the rank, whether
-    it found the entry at all, and the score itself.
+    it found the entry at all, the score itself, and the best score of the request: how sure it is.
     """
     hits = {name: part.search(queries, CANDIDATES) for name, part in parts.items()}
     places, features = [], []
@@ -199,7 +220,7 @@ def candidates(
 
 
 def _features(found: NDArray[np.int64], scores: Matrix, wanted: NDArray[np.int64]) -> Matrix:
-    made = np.zeros((len(wanted), 4), dtype=np.float32)
+    made = np.zeros((len(wanted), 5), dtype=np.float32)
     real = found != NONE
     found, scores = found[real], scores[real]
     if not len(found) or not len(wanted):
@@ -210,6 +231,7 @@ def _features(found: NDArray[np.int64], scores: Matrix, wanted: NDArray[np.int64
     made[at, 1] = 1 / (1 + np.arange(len(found)))
     made[at, 2] = 1
     made[at, 3] = scores
+    made[:, 4] = top
     return made
 
 

@@ -29,7 +29,7 @@ def test_json_lines_and_csv_say_the_same() -> None:
     assert one.equals(other)
     assert one["kind"].to_list() == ["logic", "action"]
     assert one["is_common"].to_list() == [False, True]
-    assert entry_texts(one) == ["if", "Mail server. Send an e-mail. Sends one. (smtp)"]
+    assert entry_texts(one) == ["if", "Mail server. Send an e-mail. Sends one. (smtp send)"]
 
 
 def test_tables_take_label_and_columns() -> None:
