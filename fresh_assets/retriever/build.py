@@ -24,6 +24,8 @@ from fresh_assets.retriever.retrievers import (
 )
 
 FOLDS = 5
+FEWEST, MOST = 3, 20
+"""Entries of an app that a request for all of them may name."""
 OFTEN = 0.05
 """Share of the past from which an app is never held out: it is everywhere."""
 DEFAULT = "hybrid"
@@ -67,7 +69,8 @@ def learn_fusion(
 
     Requests are asked about with retrievers that have learnt from the others only. In half of the
     folds the others are those without certain apps, and those with them are asked: so the fusion
-    also learns what to trust where names never occurred.
+    also learns what to trust where names never occurred. To these come requests that only name an
+    app and want its entries.
     """
     past = [r for r in (*fitted(requests), *fitted(requests, "dev")) if r.names(what)]
     if len(past) < FOLDS:
@@ -75,7 +78,8 @@ def learn_fusion(
     app_of = dict(zip(corpus.names, corpus.apps, strict=True))
     apps = [{app_of[name] for name in r.names(what) if name in app_of} for r in past]
     often = Counter(app for of_request in apps for app in of_request)
-    rare = sorted(app for app, n in often.items() if n <= OFTEN * len(past))
+    rare = sorted(app for app in set(corpus.apps) if often[app] <= OFTEN * len(past))
+    whole_apps = _whole_apps(corpus, what)
     rows = []
     for fold in range(FOLDS):
         asked = past[fold::FOLDS]
@@ -83,9 +87,19 @@ def learn_fusion(
         rows.append((single_retrievers(corpus, known, what, encode), asked))
         hidden = set(rare[fold::FOLDS])
         asked = [r for r, of_request in zip(past, apps, strict=True) if of_request & hidden]
+        asked += [made for made in whole_apps if made.id in hidden]
         known = [r for r, of_request in zip(past, apps, strict=True) if not of_request & hidden]
         rows.append((single_retrievers(corpus, known, what, encode), asked))
     return fit_fusion(rows, corpus.names, what)
+
+
+def _whole_apps(corpus: Corpus, what: str) -> list[Request]:
+    """For every app with several entries a request that names it."""
+    entries: dict[str, list[str]] = {}
+    for name, app in zip(corpus.names, corpus.apps, strict=True):
+        entries.setdefault(app, []).append(name)
+    several = {app: tuple(names) for app, names in entries.items() if FEWEST <= len(names) <= MOST}
+    return [Request(app, "train", app, **{what: names}) for app, names in several.items()]
 
 
 def all_retrievers(

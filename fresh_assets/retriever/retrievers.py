@@ -84,6 +84,8 @@ class Bm25:
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """Entries that share a word with the request."""
         k = min(k, self._size)
+        if not queries:
+            return Hits(np.zeros((0, k), np.int64), np.zeros((0, k), np.float32))
         places, scores = self._index.retrieve(
             self._tokens(queries), k=k, show_progress=False, n_threads=1
         )

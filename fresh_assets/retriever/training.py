@@ -32,24 +32,25 @@ STATE = "training.json"
 @dataclass(frozen=True)
 class Recipe:
     """How to train. `per_positive`: negatives of each kind for a positive; `max_seconds`: begin no
-    further epoch after that; `patience`: epochs without a better dev recall before it stops."""
+    further epoch after that; `patience`: epochs without a better dev recall before it stops;
+    `most_pairs`: pairs of an epoch, others in each."""
 
     loss: Literal["contrastive", "ranking"] = "ranking"
     negatives: Negatives = "random"
-    epochs: int = 5
-    batch: int = 64
+    epochs: int = 8
+    batch: int = 32
     learning_rate: float = 5e-5
     per_positive: int = 1
-    max_seconds: float = 1500
-    patience: int = 2
-    most_pairs: int | None = None
+    max_seconds: float = 1200
+    patience: int = 3
+    most_pairs: int | None = 1600
     seed: int = 0
 
 
 RECIPES = {
     "paper": Recipe(
         "contrastive", "all", epochs=10, batch=128, learning_rate=2e-5, max_seconds=float("inf"),
-        patience=10,
+        patience=10, most_pairs=None,
     ),
     "cpu": Recipe(),
 }  # fmt: skip
@@ -102,19 +103,25 @@ def train(
     done = _read_state(folder, recipe)
     model = Encoder(str(folder / f"epoch-{done[-1].number}")) if done else encoder
     model.model.max_seq_length = LONGEST
-    pairs = positive_pairs(requests, corpora)[: recipe.most_pairs]
+    pairs = positive_pairs(requests, corpora)
     gold = {(r.text, what): set(r.names(what)) for r in fitted(requests) for what in corpora}
     started = time.monotonic()
     for number in range(len(done) + 1, recipe.epochs + 1):
         if time.monotonic() - started > recipe.max_seconds or _is_over(done, recipe):
             break
         began = time.monotonic()
-        rows = _rows(pairs, corpora, gold, model, recipe, number)
+        rows = _rows(_drawn(pairs, recipe, number), corpora, gold, model, recipe, number)
         loss = _run_epoch(model.model, rows, recipe, number, folder / "running")
         recall = dev_recall(model, requests, corpora)
         done.append(Epoch(number, loss, recall, time.monotonic() - began))
         _save(model, done, recipe, folder)
     return done
+
+
+def _drawn(pairs: Sequence[Pair], recipe: Recipe, number: int) -> list[Pair]:
+    """The pairs of an epoch: all, or as many as the recipe takes, others in every epoch."""
+    order = np.random.default_rng([recipe.seed, number, 1]).permutation(len(pairs))
+    return [pairs[i] for i in order[: recipe.most_pairs]]
 
 
 def dev_recall(
