@@ -26,7 +26,11 @@ REVISIONS = "freshqa/revisions"
 IMPORTED = [
     dg.AssetKey(["eval", name])
     for name in ("recorded_answers", "human_ratings", "judges", "systems")
-] + [dg.AssetKey(["freshqa", "decisions"])]
+] + [
+    dg.AssetKey(["freshqa", "decisions"]),
+    dg.AssetKey(["catalog", "steps"]),
+    dg.AssetKey(["catalog", "tables"]),
+]
 """Tables that no run fills."""
 RECHECKED = 3
 """Newest versions that are looked at again every week: sheets are edited in place."""

@@ -424,6 +424,51 @@ def export_corrections(
 
 
 @app.command()
+def import_catalog(
+    catalog: Annotated[str, typer.Argument(help="deployment and date, e.g. it-2026-01-05")],
+    steps: Annotated[Path | None, typer.Option(exists=True, dir_okay=False)] = None,
+    tables: Annotated[Path | None, typer.Option(exists=True, dir_okay=False)] = None,
+) -> None:
+    """Import the steps and tables that workflows may name (JSON lines or CSV), and index them."""
+    files = {"steps": steps, "tables": tables}
+    given = {what: (f.read_bytes(), f.name) for what, f in files.items() if f}
+    if not given:
+        raise UserError("give --steps, --tables or both")
+    _, platform = _platform()
+    with _progress(f"Importing catalog {catalog}") as report:
+        counts = platform.import_catalog(catalog, given)
+        done = platform.refresh_catalogs(report)
+    out.print(", ".join(f"{number} {what}" for what, number in counts.items()) + f" in {catalog}")
+    _print_steps(done)
+
+
+@app.command()
+def suggest(
+    request: str,
+    catalog: Annotated[str | None, typer.Option(help="default: the newest")] = None,
+    steps: Annotated[int, typer.Option(min=1)] = 15,
+    tables: Annotated[int, typer.Option(min=1)] = 10,
+) -> None:
+    """Say which steps and tables of a catalog go with a request, by the index."""
+    from fresh_assets.catalog.indexing import suggest as find
+
+    settings = Settings()
+    with Warehouse(settings.warehouse_file, settings.lock_timeout).reader() as con:
+        known = con.sql(
+            "SELECT what, catalog FROM catalog.indexes ORDER BY right(catalog, 10), catalog"
+        ).fetchall()
+    if not known:
+        raise UserError("no catalog is indexed: `fresh-assets import-catalog` first")
+    chosen = catalog or known[-1][1]
+    for what, k in (("tables", tables), ("steps", steps)):
+        if (what, chosen) in known:
+            found = find(settings, chosen, what, request, k)
+            out.print(f"[bold]{what} of {plain(chosen)}[/bold]", highlight=False)
+            for name, score in zip(found.names, found.scores, strict=True):
+                out.print(f"{score:6.3f}  {plain(name)}", highlight=False)
+
+
+@app.command()
 def estimate(week: OptionalDay = None) -> None:
     """Say what a refresh of a week would ask and cost at most, before it does."""
     _, platform = _platform()

@@ -12,6 +12,8 @@ from fresh_assets.answers import assets as answers
 from fresh_assets.answers import checks as answers_checks
 from fresh_assets.benchmark import assets as benchmark
 from fresh_assets.benchmark import checks as benchmark_checks
+from fresh_assets.catalog import assets as catalog
+from fresh_assets.catalog import checks as catalog_checks
 from fresh_assets.judging import assets as judging
 from fresh_assets.judging import checks as judging_checks
 from fresh_assets.partitions import COLUMNS
@@ -31,6 +33,7 @@ from fresh_assets.warehouse.lineage import Graph, Node, Parent
 from fresh_assets.warehouse.schema import declared
 
 ROOMS: dict[str, Sequence[dg.AssetsDefinition | dg.AssetSpec]] = {
+    "catalog": catalog.ASSETS,
     "benchmark": benchmark.ASSETS,
     "search": search.ASSETS,
     "answers": answers.ASSETS,
@@ -39,6 +42,7 @@ ROOMS: dict[str, Sequence[dg.AssetsDefinition | dg.AssetSpec]] = {
     "staleness": staleness.ASSETS,
 }
 CHECKS = [
+    *catalog_checks.CHECKS,
     *benchmark_checks.CHECKS,
     *search_checks.CHECKS,
     *answers_checks.CHECKS,
@@ -46,6 +50,7 @@ CHECKS = [
     *staleness_checks.CHECKS,
 ]
 CONTRACTS: dict[str, Contract] = {
+    **catalog_checks.CONTRACTS,
     **benchmark_checks.CONTRACTS,
     **search_checks.CONTRACTS,
     **answers_checks.CONTRACTS,

@@ -1,4 +1,4 @@
-"""Partition keys: versions, weeks, systems. Keys of dynamic partitions are only ever added.
+"""Partition keys: versions, weeks, systems, catalogs. Dynamic partitions are only ever added.
 
 Questions, ablation arms, judges and modes are rows, never partitions.
 """
@@ -20,6 +20,7 @@ FIRST_WEEK = date(2023, 10, 2)
 
 versions = dg.DynamicPartitionsDefinition(name="version")
 systems = dg.DynamicPartitionsDefinition(name="system")
+catalogs = dg.DynamicPartitionsDefinition(name="catalog")
 weeks = dg.WeeklyPartitionsDefinition(
     start_date=FIRST_WEEK.isoformat(),
     timezone=TIMEZONE,
@@ -36,6 +37,7 @@ COLUMNS: dict[dg.PartitionsDefinition[str] | None, tuple[str, ...]] = {
     None: (),
     versions: ("version",),
     systems: ("system",),
+    catalogs: ("catalog",),
     weeks: ("week",),
     weeks_systems: ("week", "system"),
 }

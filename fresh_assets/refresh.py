@@ -33,11 +33,13 @@ from fresh_assets.benchmark.upstream import (
     source_of,
 )
 from fresh_assets.benchmark.version_index import as_frame
+from fresh_assets.catalog.changes import check_catalog
+from fresh_assets.catalog.indexing import entries_of
 from fresh_assets.definitions import ROOMS, build_defs, graph_of
 from fresh_assets.errors import UserError
 from fresh_assets.judging import lexical, people
 from fresh_assets.judging.rating import judge_hash
-from fresh_assets.partitions import check_week, monday, systems, this_week, versions
+from fresh_assets.partitions import catalogs, check_week, monday, systems, this_week, versions
 from fresh_assets.search.snapshot import (
     complete_searches,
     engines_to_search,
@@ -282,6 +284,39 @@ class Platform:
         metadata = {"rater": rater, "ratings": len(rows)}
         self._report(["eval", "human_ratings"], week.isoformat(), metadata)
 
+    def import_catalog(self, key: str, files: Mapping[str, tuple[bytes, str]]) -> dict[str, int]:
+        """Record the steps and tables of a catalog; `files`: steps and tables to (content, name).
+
+        What is not given stays as it is. Returns the number of entries of each.
+        """
+        check_catalog(key)
+        read = {
+            what: entries_of(content, file_name, what)
+            for what, (content, file_name) in files.items()
+        }
+        for what, rows in read.items():
+            self.archive.put(files[what][0])
+            write_slice(self.warehouse, f"catalog.{what}", {"catalog": key}, rows)
+        self._add_partitions(catalogs, [key])
+        for what, rows in read.items():
+            self._report(["catalog", what], key, {"entries": len(rows)})
+        return {what: len(rows) for what, rows in read.items()}
+
+    def refresh_catalogs(self, report: Callable[[str], None]) -> list[Step]:
+        """Bring changes and indexes of every imported catalog up to date."""
+        with self.warehouse.reader() as con:
+            known = con.sql("SELECT catalog FROM catalog.catalogs ORDER BY 1").fetchall()
+            other = con.execute(
+                "SELECT DISTINCT catalog FROM catalog.indexes WHERE encoder <> ?",
+                [self.settings.encoder],
+            ).fetchall()
+        return [
+            self._run(["catalog/changes", "catalog/indexes"], key, report)
+            for (key,) in known
+            if (key,) in other
+            or self._is_stale(["catalog.changes", "catalog.indexes"], {"catalog": key})
+        ]
+
     def decide(self, week: date, made: Decision) -> None:
         """Record what a reviewer decided about a ground truth; the next refresh acts on it."""
         with self.warehouse.reader() as con:
@@ -321,7 +356,7 @@ class Platform:
         While a blocking check fails nothing is published.
         """
         check_week(week)
-        steps = self.refresh_benchmark(report)
+        steps = self.refresh_catalogs(report) + self.refresh_benchmark(report)
         key = week.isoformat()
         assets = ["search/drift", "freshqa/ground_truth"]
         if self._snapshot_changed(week):

@@ -66,6 +66,13 @@ class Settings(BaseSettings):
         float | None, Field(gt=0, description="dollars that one run of a system may cost")
     ] = None
 
+    encoder: Annotated[
+        str, Field(description="encoder of steps and tables: packaged-minilm, a folder, a hub name")
+    ] = "packaged-minilm"
+    exact_up_to: Annotated[
+        int, Field(ge=1, description="entries above which an index is a graph, not exact")
+    ] = 200_000
+
     automation: Annotated[
         bool, Field(description="run schedules and sensors without switching them on by hand")
     ] = False
@@ -136,6 +143,16 @@ class Settings(BaseSettings):
     def corpus_file(self) -> Path:
         """Dated documents of the local search engine (JSON lines)."""
         return self.home / "corpus.jsonl"
+
+    @property
+    def vectors_file(self) -> Path:
+        """Vectors of all texts that were encoded (SQLite)."""
+        return self.home / "vectors.sqlite"
+
+    @property
+    def indexes(self) -> Path:
+        """Folder of the FAISS indexes, one below it for each catalog."""
+        return self.home / "indexes"
 
     @property
     def published(self) -> Path:

@@ -18,6 +18,7 @@ ALIASES = {"flow": "subflow", "flowlogic": "logic", "ai": "action"}
 TITLES = ("title", "label")
 APPS = ("app", "product", "db")
 LISTS = ("inputs", "columns", "fields", "operations")
+CHUNK = 500
 TWINS = 96.0
 """Similarity (rapidfuzz ratio of texts, 0 to 100) from which two entries are near-duplicates."""
 ENTRY_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -71,11 +72,15 @@ def near_duplicates(entries: pl.DataFrame, most: int = 100) -> list[Twins]:
     """Pairs of entries whose texts are nearly the same, the most alike first."""
     texts, names = entry_texts(entries), entries["name"].to_list()
     found = []
-    for i, text in enumerate(texts[:-1]):
-        rest = process.extract(
-            text, texts[i + 1 :], scorer=fuzz.ratio, score_cutoff=TWINS, limit=most
+    for start in range(0, len(texts), CHUNK):
+        scores = process.cdist(
+            texts[start : start + CHUNK], texts[start:], scorer=fuzz.ratio, score_cutoff=TWINS
         )
-        found += [Twins(names[i], names[i + 1 + j], score) for _, score, j in rest]
+        found += [
+            Twins(names[start + i], names[start + j], float(scores[i, j]))
+            for i, j in zip(*scores.nonzero(), strict=True)
+            if j > i
+        ]
     return sorted(found, key=lambda twins: (-twins.score, twins.name, twins.other))[:most]
 
 

@@ -21,6 +21,10 @@ from fresh_assets_tests.test_refresh import quiet
 WEEK = f"DATE '{DEMO_WEEK}'"
 HASH = "a" * 64
 SAMPLES = {
+    "catalog.changes": "('it-2026-01-12', 'it-2026-01-05', 'steps', 's', 'renamed', 'o', 90, 'r', '1')",
+    "catalog.indexes": f"('it-2026-01-05', 'steps', 'e', 'h', 4, 1, 1, 'ip', 'exact', 1, 'h', '{HASH}', 'r', '1')",
+    "catalog.steps": f"('it-2026-01-05', 's', 'action', 'S', '', '', [], FALSE, FALSE, 'f', '{HASH}')",
+    "catalog.tables": f"('it-2026-01-05', 't', 'T', '', '', [], 'f', '{HASH}')",
     "eval.golden_ratings": f"({WEEK}, 'j', 'strict', {WEEK}, 's', 'q', 'correct', 'unrated', 'r', '1')",
     "eval.human_ratings": f"({WEEK}, 'ana', 's', 'q', 'strict', 'correct', NULL, 'h', 'f.csv')",
     "freshqa.decisions": f"(1, 'q', {WEEK}, 'keep', 'What?', ['a'], 'What?', ['a'], 'seen', NULL, 'ana', TIMESTAMP '2026-02-10')",
@@ -33,6 +37,8 @@ SAMPLES = {
 
 NOT_A_HASH = "'no hash'"
 OUT_OF_DOMAIN = {
+    "catalog.changes": ("change", "'moved'"), "catalog.indexes": ("recall", "0.5"),
+    "catalog.steps": ("kind", "'dance'"), "catalog.tables": ("name", "' t'"),
     "eval.answers": ("state", "'asleep'"), "eval.golden_ratings": ("rating", "'maybe'"), "eval.human_ratings": ("rating", "'perhaps'"),
     "eval.judgements": ("mode", "'lenient'"), "eval.judges": ("options", "'{'"),
     "eval.recorded_answers": ("byte_hash", NOT_A_HASH), "eval.systems": ("options", "'{'"),
@@ -91,6 +97,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, refreshed: Platform) -> Path:
         for name, row in SAMPLES.items():
             con.execute(f"INSERT INTO {name} VALUES {row}")
             slice_ = "" if name == "freshqa.decisions" else str(DEMO_WEEK)
+            slice_ = row[2 : row.index("',")] if name.startswith("catalog.") else slice_
             con.execute(
                 "INSERT OR REPLACE INTO meta.slices VALUES (?, ?, 1, 'h', NULL, NULL, NULL, now()::TIMESTAMP)",
                 [name, slice_],
@@ -104,7 +111,9 @@ def key_of(con: duckdb.DuckDBPyConnection, table: Table) -> dict[str, str]:
         [table.name],
     ).fetchall()
     values = slices[0][0].split("|") if slices and slices[0][0] else []
-    names = [n for n in ("version", "week", "system") if n in {c.name for c in table.columns}]
+    names = [
+        n for n in ("catalog", "version", "week", "system") if n in {c.name for c in table.columns}
+    ]
     if table.name == "eval.systems":
         names = ["system"]
     return dict(
