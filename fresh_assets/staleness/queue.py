@@ -23,7 +23,7 @@ WEEKS_LEARNT = 12
 """Newest searched weeks from which the weights of the signals are learnt."""
 
 _TRUTHS = """
-SELECT question_key, version, question, answers, next_review, reviewed_week, decision,
+SELECT question_key, version, question, answers, next_review, reviewed_week,
     (review_date - version)::INTEGER AS days_to_review
 FROM freshqa.ground_truth WHERE week = $week
 """
