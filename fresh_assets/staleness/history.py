@@ -6,6 +6,8 @@ Nothing later than the version enters a row but its label.
 import duckdb
 import polars as pl
 
+from fresh_assets.staleness.topics import topic_of
+
 REVIEWS = ("occasionally", "frequently", "every_time", "hardly_ever")
 
 _ROWS = """
@@ -32,7 +34,7 @@ past AS (
     GROUP BY ALL
 )
 SELECT
-    version, question_key, next_version, answers,
+    version, question_key, next_version, question, answers,
     CASE WHEN false_premise THEN 'false premise' ELSE fact_type END AS kind,
     next_review,
     (review_date - version)::INTEGER AS days_to_review,
@@ -55,7 +57,7 @@ def read_history(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     `changed_next`: its first answer is another one in the next version (aliases alone do not
     count); only of worth where `is_kept`. `days_to_review` is NULL where the review is no date.
     """
-    return con.sql(_ROWS).pl()
+    return con.sql(_ROWS).pl().with_columns(topic=topic_of(pl.col("question")))
 
 
 def observed(history: pl.DataFrame) -> pl.DataFrame:

@@ -81,7 +81,7 @@ def review_queue(
     """
     sunday = week + timedelta(days=6)
     truths = con.execute(_TRUTHS, {"week": week}).pl()
-    history = read_history(con).drop("answers", "next_review", "days_to_review")
+    history = read_history(con).drop("question", "answers", "next_review", "days_to_review")
     rows = truths.join(history, on=["question_key", "version"]).sort("question_key")
     since = pl.coalesce("reviewed_week", "version")
     ahead = (pl.lit(sunday) - since).dt.total_days().clip(1).cast(pl.Int32)

@@ -1,7 +1,7 @@
 """The risk that an answer has changed by a day: a logistic regression that says its reasons.
 
-The rate of change is hierarchical: a question's own changes, drawn towards those of its kind by
-as much as KIND_DAYS of watching are worth.
+The rate of change is hierarchical: a question's own changes, drawn towards those of its topic
+within its kind by as much as KIND_DAYS of watching are worth.
 """
 
 import math
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from fresh_assets.staleness.history import REVIEWS, observed
 
 KIND_DAYS = 90.0
+TOPIC_DAYS = 5000.0
+"""Question-days: a topic of few questions says little beside its kind."""
 STRENGTH = 1.0
 """Inverse strength of the regularisation."""
 FEWEST_CHANGES = 10
@@ -152,17 +154,32 @@ def _logistic_of(table: pl.DataFrame, names: tuple[str, ...]) -> Logistic:
 
 
 def rates_of_kinds(rows: pl.DataFrame) -> dict[str, float]:
-    """Changes a day by kind, half a change added so that none is impossible."""
-    totals = rows.group_by("kind").agg(
-        (pl.col("changed_next").sum() + 0.5) / pl.col("days_ahead").sum()
+    """Changes a day by kind, and by kind and topic.
+
+    Half a change is added to a kind so that none is impossible; a topic is drawn towards its kind
+    by as much as TOPIC_DAYS of watching are worth.
+    """
+    changed, days = pl.col("changed_next").sum(), pl.col("days_ahead").sum()
+    kinds = rows.group_by("kind").agg(rate=(changed + 0.5) / days)
+    drawn = (pl.col("changed") + TOPIC_DAYS * pl.col("rate")) / (pl.col("days") + TOPIC_DAYS)
+    topics = (
+        rows.group_by("kind", _within_kind().alias("topic"))
+        .agg(changed=changed, days=days)
+        .join(kinds, on="kind")
+        .select("topic", drawn)
     )
-    return dict(totals.iter_rows())
+    return dict(kinds.iter_rows()) | dict(topics.iter_rows())
+
+
+def _within_kind() -> pl.Expr:
+    return pl.concat_str("kind", "topic", separator=" / ")
 
 
 def daily_rate(rates: dict[str, float]) -> pl.Expr:
-    """Hierarchical rate of change a day."""
+    """Hierarchical rate of change a day: of the question, its topic within the kind, its kind."""
     kind = pl.col("kind").replace_strict(rates, default=min(rates.values()))
-    return (pl.col("changes_seen") + KIND_DAYS * kind) / (pl.col("days_seen") + KIND_DAYS)
+    prior = _within_kind().replace_strict(rates, default=None).fill_null(kind)
+    return (pl.col("changes_seen") + KIND_DAYS * prior) / (pl.col("days_seen") + KIND_DAYS)
 
 
 def volatility(history: pl.DataFrame) -> pl.DataFrame:

@@ -19,6 +19,7 @@ from fresh_assets.staleness.history import observed, read_history
 from fresh_assets.staleness.queue import learn, review_queue
 from fresh_assets.staleness.risk import (
     FEATURES,
+    daily_rate,
     features,
     fit,
     fit_signals,
@@ -29,6 +30,7 @@ from fresh_assets.staleness.risk import (
     volatility,
 )
 from fresh_assets.staleness.signals import read_signals
+from fresh_assets.staleness.topics import topic_of
 from fresh_assets.warehouse.slices import write_slice
 from fresh_assets_tests.benchmark.files import as_csv, row, rows
 
@@ -126,6 +128,7 @@ def made(changed: list[bool], fast: list[bool]) -> pl.DataFrame:
         {
             "question_key": [str(i) for i in range(n)],
             "kind": ["fast-changing" if f else "never-changing" for f in fast],
+            "topic": ["sport" if i % 2 else "money" for i in range(n)],
             "next_review": ["frequently" if f else "N/A" for f in fast],
             "days_to_review": pl.Series([3 if f else None for f in fast], dtype=pl.Int32),
             "age": [0 if f else 8 for f in fast], "days_seen": [100] * n,
@@ -155,6 +158,32 @@ def test_the_model_learns_and_says_why() -> None:
     read_back = model_of(model.table())
     assert read_back
     assert read_back.risk(rows_) == pytest.approx(risk)
+
+
+def test_a_topic_has_a_rate_of_its_own_drawn_towards_its_kind() -> None:
+    rows_ = made([i % 2 == 1 and i % 3 == 0 for i in range(6000)], [True] * 6000)
+    rates = rates_of_kinds(rows_)
+    sport, kind, money = (
+        rates[n] for n in ("fast-changing / sport", "fast-changing", "fast-changing / money")
+    )
+    assert sport > kind > money > 0
+    few = rates_of_kinds(rows_.head(20))
+    assert few["fast-changing / sport"] == pytest.approx(few["fast-changing"], rel=0.1)
+    unknown = rows_.head(1).with_columns(topic=pl.lit("music"), changes_seen=pl.lit(0))
+    assert unknown.select(daily_rate(rates)).item() == pytest.approx(90 * kind / 190)
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("Which club leads the Zaege League?", "sport"),
+        ("Who is the mayor of Bral?", "politics"),
+        ("How many crowns does a ticket cost?", "money"),
+        ("Why is it so?", "other"),
+    ],
+)
+def test_topics_go_by_words(question: str, topic: str) -> None:
+    assert pl.DataFrame({"q": [question]}).select(topic_of(pl.col("q"))).item() == topic
 
 
 def signals_of(newer: list[bool]) -> pl.DataFrame:
@@ -219,7 +248,7 @@ def test_the_queue_of_the_demo_world(refreshed: Platform) -> None:
     assert queue["risk"].to_list() == sorted(queue["risk"], reverse=True)
     assert set(queue.head(5)["kind"]) & {"fast-changing", "false premise"}
     assert queue["pieces_with_answer"].sum() > 0
-    assert coefficients == len(FEATURES) + 1 + 4, "and the rate of each kind"
+    assert coefficients > len(FEATURES) + 1 + 4, "and the rate of each kind and topic"
     assert all(queue.head(5)["reasons"].list.len() > 0)
 
 
