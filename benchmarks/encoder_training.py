@@ -2,8 +2,8 @@
 
 DIR holds the workflow sets. Recall of the dense retriever (steps @15, tables @10) by split: the packaged
 encoder off the shelf, the named baseline, beside the same encoder after the `cpu` recipe, with the paired
-difference and its 95 % interval. `--strategies` trains the four kinds of negatives instead, each on the
-same pairs for the same time.
+difference and its 95 % interval. `--strategies` trains the four kinds of negatives instead, one epoch on
+the same 1,200 pairs each; `all` has three negatives for a pair and so three times the steps.
 """
 
 import argparse

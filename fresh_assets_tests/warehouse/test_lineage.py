@@ -34,7 +34,7 @@ ROWS = pl.DataFrame(
 def write_system(warehouse: Warehouse, name: str, hash_: str) -> None:
     row = pl.DataFrame(
         {"system": [name], "method": ["m"], "options": ["{}"], "system_hash": [hash_]},
-    )
+    ).with_columns(knowledge_cutoff=pl.lit(None, pl.Date))
     write_slice(warehouse, "eval.systems", {"system": name}, row)
 
 
@@ -130,7 +130,8 @@ def test_inputs_that_moved_during_a_run_are_not_taken_as_known(
 ) -> None:
     manager = WarehouseIOManager(warehouse, GRAPH)
     row = pl.DataFrame(
-        {"system": ["a"], "method": ["m"], "options": ["{}"], "system_hash": ["h"]},
+        {"system": ["a"], "method": ["m"], "options": ["{}"], "system_hash": ["h"],
+         "knowledge_cutoff": [None]},
     )
     write_slice(warehouse, "eval.systems", {"system": "a"}, row, Provenance(writer))
     with dg.build_output_context(
