@@ -70,6 +70,15 @@ NEEDS = {
 }
 """Inputs without which there is nothing to do: a week that was not searched is not answered."""
 
+FIRST = {
+    "freshqa/questions": REVISIONS,
+    "freshqa/question_links": "freshqa/questions",
+    "freshqa/changes": "freshqa/questions",
+    "freshqa/volatility": "freshqa/questions",
+    "freshqa/survival": "freshqa/questions",
+}
+"""Inputs that must be there before: a version has its partition before its file is imported."""
+
 weekly_snapshot = dg.define_asset_job(
     "weekly_snapshot",
     selection=dg.AssetSelection.assets(*SEARCH, GROUND_TRUTH),
@@ -192,14 +201,20 @@ def automate(spec: dg.AssetSpec) -> dg.AssetSpec:
         return spec
     if spec.key == SNAPSHOT:
         return spec.replace_attributes(automation_condition=PUBLISH)
-    needed = NEEDS.get(spec.key.to_user_string())
-    condition = FOLLOW & _there(needed) if needed else FOLLOW
+    name = spec.key.to_user_string()
+    condition: dg.AutomationCondition[Any] = FOLLOW
+    if name in NEEDS:
+        condition &= _there(NEEDS[name], dg.AutomationCondition.will_be_requested())
+    if name in FIRST:
+        condition &= _there(FIRST[name])
     return spec.replace_attributes(automation_condition=condition)
 
 
-def _there(needed: str) -> dg.AutomationCondition[Any]:
-    """The input exists for this partition, or is made in the same run."""
-    exists = ~dg.AutomationCondition.missing() | dg.AutomationCondition.will_be_requested()
+def _there(needed: str, *otherwise: dg.AutomationCondition[Any]) -> dg.AutomationCondition[Any]:
+    """The input exists for this partition, or `otherwise`: is made in the same run."""
+    exists = ~dg.AutomationCondition.missing()
+    for condition in otherwise:
+        exists |= condition
     found = dg.AutomationCondition.any_deps_match(exists)
     return found.allow(dg.AssetSelection.assets(needed)).with_label(f"{needed} is there")
 

@@ -69,7 +69,9 @@ TABLES = sorted(CONTRACTS)
 def corruptions(table: Table) -> dict[str, tuple[str, ...]]:
     """Statements that corrupt one row of `corrupt`, a copy of the table without constraints."""
     typed = next((c for c in table.columns if c.type != "VARCHAR"), table.columns[-1])
-    other, value = ("VARCHAR", "'x' || ({})::VARCHAR") if typed.type != "VARCHAR" else ("BIGINT", "1")
+    other, value = (
+        ("VARCHAR", "'x' || ({})::VARCHAR") if typed.type != "VARCHAR" else ("BIGINT", "1")
+    )
     column, bad = OUT_OF_DOMAIN[table.name]
     found = {
         "wrong type": (

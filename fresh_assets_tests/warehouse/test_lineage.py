@@ -130,8 +130,13 @@ def test_inputs_that_moved_during_a_run_are_not_taken_as_known(
 ) -> None:
     manager = WarehouseIOManager(warehouse, GRAPH)
     row = pl.DataFrame(
-        {"system": ["a"], "method": ["m"], "options": ["{}"], "system_hash": ["h"],
-         "knowledge_cutoff": [None]},
+        {
+            "system": ["a"],
+            "method": ["m"],
+            "options": ["{}"],
+            "system_hash": ["h"],
+            "knowledge_cutoff": [None],
+        },
     )
     write_slice(warehouse, "eval.systems", {"system": "a"}, row, Provenance(writer))
     with dg.build_output_context(
