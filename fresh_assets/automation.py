@@ -73,7 +73,7 @@ NEEDS = {
 FIRST = {
     "freshqa/questions": REVISIONS,
     "freshqa/question_links": "freshqa/questions",
-    "freshqa/changes": "freshqa/questions",
+    "freshqa/changes": REVISIONS,
     "freshqa/volatility": "freshqa/questions",
     "freshqa/survival": "freshqa/questions",
 }

@@ -119,6 +119,7 @@ def question_links(warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[pl.DataF
 @dg.asset(
     key_prefix="freshqa",
     deps=[
+        revisions,
         dg.AssetDep(questions, partition_mapping=dg.AllPartitionMapping()),
         question_links,
     ],
