@@ -28,7 +28,6 @@ SETS = {
     "n8n": (STEPS, TABLES), "servicenow": (TABLES,), "splunk_detections": (TABLES,),
     "azure": (STEPS,), "spider_dev": (TABLES,),
 }  # fmt: skip
-COMMON = 20
 
 
 @dataclass(frozen=True)

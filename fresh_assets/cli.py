@@ -117,7 +117,7 @@ def refresh(
 ) -> None:
     """Bring a week up to date: benchmark, snapshot, answers, ratings, accuracy, published file."""
     settings, platform = _platform()
-    chosen = week.date() if week else platform.default_week()
+    chosen = _chosen(platform, week)
     only = [name.strip() for name in systems.split(",") if name.strip()]
     with _progress(f"Refreshing week {chosen}") as report:
         steps = platform.refresh(chosen, only, report)
@@ -317,7 +317,7 @@ def rating_sheet(
     from fresh_assets.judging.people import read_items, sample, sheet
 
     _, platform = _platform()
-    chosen = week.date() if week else platform.default_week()
+    chosen = _chosen(platform, week)
     with platform.warehouse.reader() as con:
         items = sample(read_items(con, chosen), answers, chosen)
     target = Path(f"ratings-{chosen}-{re.sub(r'[^A-Za-z0-9_-]', '_', rater)}.csv")
@@ -377,9 +377,7 @@ def rate(
     from fresh_assets.walks import walk_answers
 
     _, platform = _platform()
-    rated, left = walk_answers(
-        platform, week.date() if week else platform.default_week(), rater, answers, out
-    )
+    rated, left = walk_answers(platform, _chosen(platform, week), rater, answers, out)
     out.print(f"{rated} answers rated, {left} left; compare: fresh-assets refresh")
 
 
@@ -396,9 +394,7 @@ def review(
     from fresh_assets.walks import walk_queue
 
     _, platform = _platform()
-    decided = walk_queue(
-        platform, week.date() if week else platform.default_week(), reviewer, at_most, out
-    )
+    decided = walk_queue(platform, _chosen(platform, week), reviewer, at_most, out)
     out.print(f"{decided} decisions recorded; judge and score anew: fresh-assets refresh")
 
 
@@ -414,7 +410,7 @@ def export_corrections(
     from fresh_assets.staleness.review import corrections_csv
 
     _, platform = _platform()
-    chosen = week.date() if week else platform.default_week()
+    chosen = _chosen(platform, week)
     if file.exists():
         raise UserError(f"{file} exists; move it away first")
     with platform.warehouse.reader() as con:
@@ -472,7 +468,7 @@ def suggest(
 def estimate(week: OptionalDay = None) -> None:
     """Say what a refresh of a week would ask and cost at most, before it does."""
     _, platform = _platform()
-    chosen = week.date() if week else platform.default_week()
+    chosen = _chosen(platform, week)
     table = Table(title=f"At most, for week {chosen} (nothing is asked)")
     for column in ("system", "model", "calls", "input tokens", "output tokens", "cost (USD)"):
         table.add_column(column, justify="left" if column in {"system", "model"} else "right")
@@ -670,6 +666,10 @@ def _platform() -> "tuple[Settings, Platform]":
 
     settings = Settings()
     return settings, Platform(settings)
+
+
+def _chosen(platform: "Platform", week: datetime | None) -> date:
+    return week.date() if week else platform.default_week()
 
 
 @contextmanager

@@ -4,6 +4,7 @@ A siamese encoder as in arXiv 2404.08189: the same one for requests, steps and t
 """
 
 import hashlib
+import json
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -136,13 +137,9 @@ class VectorCache:
         rows = con.execute(
             "SELECT text, vector FROM vectors WHERE encoder = ? "
             "AND text IN (SELECT value FROM json_each(?))",
-            (encoder, _json(keys)),
+            (encoder, json.dumps(keys)),
         )
         yield from ((key, np.frombuffer(vector, dtype=np.float32)) for key, vector in rows)
-
-
-def _json(keys: list[str]) -> str:
-    return "[" + ",".join(f'"{key}"' for key in keys) + "]"
 
 
 def _text_hash(text: str) -> str:

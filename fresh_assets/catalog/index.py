@@ -160,6 +160,18 @@ def open_index(folder: Path, what: str, encoder_hash: str) -> EntryIndex:
     if not pointer.exists():
         raise UserError(f"no index of {what} in {folder}: `fresh-assets refresh` builds it")
     place = folder / pointer.read_text(encoding="utf-8").strip()
+    manifest, names, content = _read_whole(place)
+    if manifest.encoder_hash != encoder_hash:
+        raise IndexRefusedError(
+            f"the index {place} was made with encoder {manifest.encoder}, hash "
+            f"{manifest.encoder_hash}; the one at hand has {encoder_hash}: build it anew"
+        )
+    index = faiss.deserialize_index(np.frombuffer(content, dtype=np.uint8))
+    return EntryIndex(index, names, manifest)
+
+
+def _read_whole(place: Path) -> tuple[Manifest, list[str], bytes]:
+    """Manifest, names and FAISS file of an index; IndexRefusedError if not as they were built."""
     try:
         manifest = Manifest(**json.loads((place / MANIFEST_FILE).read_bytes()))
         names = json.loads((place / NAMES_FILE).read_bytes())
@@ -170,13 +182,7 @@ def open_index(folder: Path, what: str, encoder_hash: str) -> EntryIndex:
         raise IndexRefusedError(
             f"{place / FAISS_FILE} is not the file that was built: build it anew"
         )
-    if manifest.encoder_hash != encoder_hash:
-        raise IndexRefusedError(
-            f"the index {place} was made with encoder {manifest.encoder}, hash "
-            f"{manifest.encoder_hash}; the one at hand has {encoder_hash}: build it anew"
-        )
-    index = faiss.deserialize_index(np.frombuffer(content, dtype=np.uint8))
-    return EntryIndex(index, names, manifest)
+    return manifest, names, content
 
 
 def _recall(index: Any, vectors: Vectors, ids: NDArray[np.int64]) -> float:
@@ -211,11 +217,10 @@ def _publish(folder: Path, name: str, files: dict[str, bytes], what: str) -> Non
 
 def _is_whole(place: Path) -> bool:
     try:
-        manifest = Manifest(**json.loads((place / MANIFEST_FILE).read_bytes()))
-        content = (place / FAISS_FILE).read_bytes()
-    except (OSError, ValueError, TypeError):
+        _read_whole(place)
+    except IndexRefusedError:
         return False
-    return hashlib.sha256(content).hexdigest() == manifest.file_hash
+    return True
 
 
 def _write(file: Path, content: bytes) -> None:
