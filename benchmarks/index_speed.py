@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.table import Table
+from threadpoolctl import threadpool_limits
 
 from fresh_assets.catalog.encoder import Encoder, VectorCache
 from fresh_assets.catalog.entries import entry_texts, read_entries
@@ -37,6 +38,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     file = parser.parse_args().file
     faiss.omp_set_num_threads(1)
+    threadpool_limits(1, user_api="blas")
     entries = read_entries(file.read_bytes(), file.name, "steps")
     names, encoder = entries["name"].to_list(), Encoder()
     table = Table(title=f"{len(names):,} entries, one thread, best of 7")
