@@ -22,6 +22,7 @@ from fresh_assets.warehouse.connections import Warehouse
 SEARCH = ("search/results", "search/evidence")
 GROUND_TRUTH = "freshqa/ground_truth"
 INDEX = "freshqa/version_index"
+ENCODER = "retriever/encoder"
 REVISIONS = "freshqa/revisions"
 IMPORTED = [
     dg.AssetKey(["eval", name])
@@ -30,6 +31,7 @@ IMPORTED = [
     dg.AssetKey(["freshqa", "decisions"]),
     dg.AssetKey(["catalog", "steps"]),
     dg.AssetKey(["catalog", "tables"]),
+    dg.AssetKey(["workflow", "requests"]),
 ]
 """Tables that no run fills."""
 RECHECKED = 3
@@ -67,6 +69,7 @@ NEEDS = {
     "mart/corrected_accuracy": "eval/judgements",
     "mart/staleness_model": "search/results",
     "mart/stale_answers": "search/evidence",
+    "mart/retriever_recall": "workflow/requests",
 }
 """Inputs without which there is nothing to do: a week that was not searched is not answered."""
 
@@ -76,6 +79,7 @@ FIRST = {
     "freshqa/changes": REVISIONS,
     "freshqa/volatility": "freshqa/questions",
     "freshqa/survival": "freshqa/questions",
+    "retriever/pairs": "workflow/requests",
 }
 """Inputs that must be there before: a version has its partition before its file is imported."""
 
@@ -192,9 +196,9 @@ def sensor_status(settings: Settings) -> dg.DefaultSensorStatus:
 def automate(spec: dg.AssetSpec) -> dg.AssetSpec:
     """Give a derived asset its freshness policy and, unless a schedule runs it, its condition.
 
-    Upstream publishes when it likes: a sensor imports its versions.
+    Upstream publishes when it likes: a sensor imports its versions; training is asked for by hand.
     """
-    if spec.key.to_user_string() == REVISIONS:
+    if spec.key.to_user_string() in {REVISIONS, ENCODER}:
         return spec
     spec = dg.apply_freshness_policy(spec, FRESHNESS)
     if spec.key.to_user_string() in {*SEARCH, INDEX}:

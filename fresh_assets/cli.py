@@ -83,10 +83,13 @@ def _fail(message: str) -> NoReturn:
 def demo(
     questions: Annotated[int, typer.Option(min=30, help="size of the world")] = 120,
     seed: Annotated[int, typer.Option(help="another seed, another world")] = 7,
+    requests: Annotated[
+        float, typer.Option(min=0, max=1, help="share of the 600 requests for workflows")
+    ] = 1,
 ) -> None:
     """Make the bundled fictional world and import it: versions, documents, reference answers."""
     from fresh_assets.benchmark.imports import Source, refuse_other_origin
-    from fresh_assets.demo.files import REFERENCES, make_demo, write_demo
+    from fresh_assets.demo.files import REFERENCES, make_demo, write_demo, write_deployments
 
     settings, platform = _platform()
     with _progress("Making the fictional world") as report:
@@ -97,6 +100,12 @@ def demo(
             report(f"Importing version {day}")
             file = settings.home / "demo" / "versions" / f"{day}.csv"
             platform.import_version(file.read_bytes(), Source(day, file.name, "demo"))
+        for key, files in write_deployments(settings.home, requests).items():
+            report(f"Importing catalog {key}")
+            given = {w: (f.read_bytes(), f.name) for w, f in files.items() if w != "requests"}
+            platform.import_catalog(key, given)
+            file = files["requests"]
+            platform.import_requests(key, file.read_bytes(), file.name)
         platform.refresh_benchmark(report)
         for system in REFERENCES:
             for day in world.days:
@@ -436,6 +445,38 @@ def import_catalog(
         done = platform.refresh_catalogs(report)
     out.print(", ".join(f"{number} {what}" for what, number in counts.items()) + f" in {catalog}")
     _print_steps(done)
+
+
+@app.command()
+def import_requests(
+    catalog: Annotated[str, typer.Argument(help="the catalog the workflows were made for")],
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)],
+) -> None:
+    """Import requests with gold workflows (JSON lines), and measure every retriever on them."""
+    _, platform = _platform()
+    with _progress(f"Importing requests of {catalog}") as report:
+        number = platform.import_requests(catalog, file.read_bytes(), file.name)
+        done = platform.refresh_catalogs(report)
+    out.print(f"{number} requests of {plain(catalog)}", highlight=False)
+    _print_steps(done)
+
+
+@app.command()
+def train_encoder(
+    recipe: Annotated[str, typer.Option(help="paper (for a GPU) or cpu")] = "cpu",
+    negatives: Annotated[str, typer.Option(help="random, bm25, ance or all")] = "",
+    minutes: Annotated[float, typer.Option(min=0, help="begin no further epoch after that")] = 0,
+    base: Annotated[str, typer.Option(help="encoder to begin with")] = "packaged-minilm",
+) -> None:
+    """Fine-tune the encoder on the training requests (needs the extra `train`)."""
+    settings, platform = _platform()
+    with _progress("Training the encoder") as report:
+        step = platform.train_encoder(
+            report, recipe=recipe, negatives=negatives, minutes=minutes, base=base
+        )
+    _print_steps([step])
+    place = plain(str(settings.encoder_folder))
+    out.print(f"To use it: FRESH_ASSETS_ENCODER={place} fresh-assets refresh", highlight=False)
 
 
 @app.command()

@@ -17,6 +17,8 @@ from fresh_assets.catalog import checks as catalog_checks
 from fresh_assets.judging import assets as judging
 from fresh_assets.judging import checks as judging_checks
 from fresh_assets.partitions import COLUMNS
+from fresh_assets.retriever import assets as retriever
+from fresh_assets.retriever import checks as retriever_checks
 from fresh_assets.scoring import assets as scoring
 from fresh_assets.scoring import checks as scoring_checks
 from fresh_assets.search import assets as search
@@ -34,6 +36,7 @@ from fresh_assets.warehouse.schema import declared
 
 ROOMS: dict[str, Sequence[dg.AssetsDefinition | dg.AssetSpec]] = {
     "catalog": catalog.ASSETS,
+    "retriever": retriever.ASSETS,
     "benchmark": benchmark.ASSETS,
     "search": search.ASSETS,
     "answers": answers.ASSETS,
@@ -51,6 +54,7 @@ CHECKS = [
 ]
 CONTRACTS: dict[str, Contract] = {
     **catalog_checks.CONTRACTS,
+    **retriever_checks.CONTRACTS,
     **benchmark_checks.CONTRACTS,
     **search_checks.CONTRACTS,
     **answers_checks.CONTRACTS,

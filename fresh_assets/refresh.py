@@ -40,6 +40,9 @@ from fresh_assets.errors import UserError
 from fresh_assets.judging import lexical, people
 from fresh_assets.judging.rating import judge_hash
 from fresh_assets.partitions import catalogs, check_week, monday, systems, this_week, versions
+from fresh_assets.retriever.requests import TABLE as REQUESTS_TABLE
+from fresh_assets.retriever.requests import as_frame as requests_frame
+from fresh_assets.retriever.requests import read_requests
 from fresh_assets.search.snapshot import (
     complete_searches,
     engines_to_search,
@@ -302,20 +305,52 @@ class Platform:
             self._report(["catalog", what], key, {"entries": len(rows)})
         return {what: len(rows) for what, rows in read.items()}
 
+    def import_requests(self, key: str, content: bytes, file_name: str) -> int:
+        """Record requests with gold workflows in place of those of the catalog; how many."""
+        read = read_requests(content, file_name)
+        with self.warehouse.reader() as con:
+            known = con.sql("SELECT catalog FROM catalog.catalogs ORDER BY 1").fetchall()
+        if (key,) not in known:
+            named = ", ".join(k for (k,) in known) or "none"
+            raise UserError(f"catalog {key} is not imported; known are {named}")
+        self.archive.put(content)
+        rows = requests_frame(read).with_columns(
+            file_name=pl.lit(file_name), byte_hash=pl.lit(sha256(content))
+        )
+        write_slice(self.warehouse, REQUESTS_TABLE, {"catalog": key}, rows)
+        self._report(["workflow", "requests"], key, {"requests": len(read)})
+        return len(read)
+
+    def train_encoder(self, report: Callable[[str], None], **options: Any) -> Step:
+        """Fine-tune the encoder on the pairs; `options`: fields of retriever.assets.Training."""
+        with self.warehouse.reader() as con:
+            (number,) = con.sql("SELECT count(*) FROM retriever.pairs WHERE place > 0").fetchall()[
+                0
+            ]
+        if not number:
+            raise UserError("there are no training pairs: `fresh-assets import-requests`, refresh")
+        config = {"ops": {"retriever__encoder": {"config": options}}}
+        return self._run(["retriever/encoder"], None, report, config)
+
     def refresh_catalogs(self, report: Callable[[str], None]) -> list[Step]:
-        """Bring changes and indexes of every imported catalog up to date."""
+        """Bring changes, indexes and recall of every imported catalog up to date."""
         with self.warehouse.reader() as con:
             known = con.sql("SELECT catalog FROM catalog.catalogs ORDER BY 1").fetchall()
             other = con.execute(
                 "SELECT DISTINCT catalog FROM catalog.indexes WHERE encoder <> ?",
                 [self.settings.encoder],
             ).fetchall()
-        return [
-            self._run(["catalog/changes", "catalog/indexes"], key, report)
-            for (key,) in known
-            if (key,) in other
-            or self._is_stale(["catalog.changes", "catalog.indexes"], {"catalog": key})
-        ]
+            asked = con.execute(f"SELECT DISTINCT catalog FROM {REQUESTS_TABLE}").fetchall()
+        steps = []
+        for (key,) in known:
+            assets = ["catalog/changes", "catalog/indexes"]
+            assets += ["mart/retriever_recall"] if (key,) in asked else []
+            tables = [asset.replace("/", ".") for asset in assets]
+            if (key,) in other or self._is_stale(tables, {"catalog": key}):
+                steps.append(self._run(assets, key, report))
+        if asked and self._is_stale(["retriever.pairs"], {}):
+            steps.append(self._run(["retriever/pairs"], None, report))
+        return steps
 
     def decide(self, week: date, made: Decision) -> None:
         """Record what a reviewer decided about a ground truth; the next refresh acts on it."""
@@ -539,7 +574,13 @@ class Platform:
         event = dg.AssetMaterialization(dg.AssetKey(key), partition=partition, metadata=metadata)
         self.instance.report_runless_asset_event(event)
 
-    def _run(self, assets: list[str], partition: str | None, report: Callable[[str], None]) -> Step:
+    def _run(
+        self,
+        assets: list[str],
+        partition: str | None,
+        report: Callable[[str], None],
+        config: Mapping[str, Any] | None = None,
+    ) -> Step:
         name = " + ".join(assets) + (f" [{partition}]" if partition else "")
         report(name)
         started = time.monotonic()
@@ -548,7 +589,7 @@ class Platform:
             instance=self.instance,
             asset_selection=[dg.AssetKey(asset.split("/")) for asset in assets],
             partition_key=partition,
-            run_config=QUIET,
+            run_config={**QUIET, **(config or {})},
             raise_on_error=False,
         )
         checks = result.get_asset_check_evaluations()

@@ -155,6 +155,16 @@ class Settings(BaseSettings):
         return self.home / "indexes"
 
     @property
+    def training(self) -> Path:
+        """Trainings under way, with their checkpoints."""
+        return self.home / "training"
+
+    @property
+    def encoder_folder(self) -> Path:
+        """The fine-tuned encoder, with its model card."""
+        return self.home / "encoder"
+
+    @property
     def published(self) -> Path:
         """Folder of the read-only files for analysts."""
         return self.home / "published"

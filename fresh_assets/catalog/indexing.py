@@ -21,9 +21,13 @@ def entries_of(content: bytes, file_name: str, what: str) -> pl.DataFrame:
     return kept.with_columns(file_name=pl.lit(file_name), byte_hash=pl.lit(sha256(content)))
 
 
-def suggestable(con: duckdb.DuckDBPyConnection, catalog: str, what: str) -> pl.DataFrame:
-    """Entries that may be suggested: no triggers, no common steps, as in arXiv 2404.08189."""
-    where = " AND kind <> 'trigger' AND NOT is_common" if what == "steps" else ""
+def suggestable(
+    con: duckdb.DuckDBPyConnection, catalog: str, what: str, *, common: bool = False
+) -> pl.DataFrame:
+    """Entries that may be suggested: no triggers and, unless `common`, no common steps, as in arXiv
+    2404.08189."""
+    where = " AND kind <> 'trigger'" if what == "steps" else ""
+    where += " AND NOT is_common" if what == "steps" and not common else ""
     return con.execute(
         f"SELECT name, title, description, app FROM catalog.{what} "
         f"WHERE catalog = ?{where} ORDER BY name",

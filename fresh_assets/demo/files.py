@@ -11,6 +11,7 @@ from pathlib import Path
 from fresh_assets.benchmark.version_file import ANSWERS, COLUMNS
 from fresh_assets.demo.questions import PACES, Question, Truth, make_questions
 from fresh_assets.demo.world import Fact, World, changes, make_world
+from fresh_assets.demo.workflows import catalog_files, catalogs, request_file
 from fresh_assets.search.corpus import Document, write_corpus
 
 FIRST_VERSION = date(2026, 1, 5)
@@ -146,6 +147,23 @@ def write_demo(demo: Demo, home: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
     write_corpus(corpus(demo), home / "corpus.jsonl")
+
+
+def write_deployments(home: Path, share: float = 1.0) -> dict[str, dict[str, Path]]:
+    """Write catalogs and requests of the two deployments; {catalog: {steps, tables, requests}}.
+
+    `share`: of the requests; 0 for no deployments.
+    """
+    written: dict[str, dict[str, Path]] = {}
+    for key, deployment in catalogs(f"{FIRST_VERSION}") if share else ():
+        content = {**catalog_files(deployment), "requests": request_file(deployment, share)}
+        written[key] = {}
+        for what, lines in content.items():
+            file = home / "demo" / "catalogs" / key / f"{what}.jsonl"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(lines)
+            written[key][what] = file
+    return written
 
 
 def _rows(demo: Demo, day: date) -> Iterator[list[str]]:

@@ -4,6 +4,7 @@ An epoch is a run of sentence-transformers' Trainer. After each one the encoder 
 and saved; a training that is started again in the same folder goes on after the last saved epoch.
 """
 
+import hashlib
 import json
 import shutil
 import time
@@ -45,6 +46,11 @@ class Recipe:
     patience: int = 3
     most_pairs: int | None = 1600
     seed: int = 0
+
+    @property
+    def hash(self) -> str:
+        """Hash of all that is in it."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:12]
 
 
 RECIPES = {
@@ -95,7 +101,7 @@ def train(
     recipe: Recipe,
     folder: Path,
 ) -> list[Epoch]:
-    """Train a copy of `encoder`; the best epoch by dev recall is left in `folder`/best.
+    """Train on from `encoder`, whose weights change; the best epoch by dev recall is left in `folder`/best.
 
     `corpora`: steps and tables that may be suggested. Goes on after the epochs that `folder` holds.
     """

@@ -20,7 +20,8 @@ class Parent:
     """A table that another is made from.
 
     `same_key`: of its partitions, those with the key of the child. Otherwise those that matter:
-    the version a week is evaluated against, a version and the one before it, a week and all before.
+    the version a week is evaluated against, a version and the one before it, a week and all before,
+    every catalog.
     """
 
     table: str
@@ -55,7 +56,7 @@ def inputs_of(con: duckdb.DuckDBPyConnection, graph: Graph, table: str, key: Key
     found = []
     for parent in sorted(node.parents, key=lambda parent: parent.table):
         columns = graph[parent.table].columns
-        wanted = {c: {key[c]} for c in columns if c in key}
+        wanted = {c: {key[c]} for c in columns if c in key and (parent.same_key or c != "catalog")}
         if not parent.same_key and "version" in columns:
             wanted["version"] = _versions(con, key)
         if not parent.same_key and "week" in columns:

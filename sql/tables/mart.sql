@@ -239,3 +239,45 @@ COMMENT ON COLUMN mart.corrected_accuracy.corrected_low IS 'Lower end of its 95 
 COMMENT ON COLUMN mart.corrected_accuracy.corrected_high IS 'Upper end of its 95 % interval.';
 COMMENT ON COLUMN mart.corrected_accuracy.run_id IS 'Dagster run that wrote the row.';
 COMMENT ON COLUMN mart.corrected_accuracy.code_version IS 'Code version of the asset that wrote the row.';
+
+CREATE TABLE mart.retriever_recall (
+    catalog VARCHAR NOT NULL,
+    what VARCHAR NOT NULL CHECK (what IN ('steps', 'tables')),
+    with_common BOOLEAN NOT NULL,
+    split VARCHAR NOT NULL,
+    retriever VARCHAR NOT NULL,
+    k INTEGER NOT NULL CHECK (k > 0),
+    requests INTEGER NOT NULL CHECK (requests > 0),
+    recall DOUBLE NOT NULL CHECK (recall BETWEEN 0 AND 1),
+    recall_low DOUBLE NOT NULL,
+    recall_high DOUBLE NOT NULL,
+    full_cover DOUBLE NOT NULL CHECK (full_cover BETWEEN 0 AND 1),
+    mrr DOUBLE NOT NULL CHECK (mrr BETWEEN 0 AND 1),
+    over_popularity DOUBLE NOT NULL,
+    over_popularity_low DOUBLE NOT NULL,
+    over_popularity_high DOUBLE NOT NULL,
+    encoder VARCHAR NOT NULL,
+    run_id VARCHAR,
+    code_version VARCHAR,
+    PRIMARY KEY (catalog, what, with_common, split, retriever, k),
+    CHECK (recall_low <= recall_high AND full_cover <= recall + 1e-9)
+);
+COMMENT ON TABLE mart.retriever_recall IS 'How many of the entries that a workflow needs are suggested, by split and retriever; the paper reports k = 15 for steps and 10 for tables.';
+COMMENT ON COLUMN mart.retriever_recall.catalog IS 'The catalog that is suggested from.';
+COMMENT ON COLUMN mart.retriever_recall.what IS 'steps or tables.';
+COMMENT ON COLUMN mart.retriever_recall.with_common IS 'Common steps are asked for too and may be suggested; the paper leaves them out.';
+COMMENT ON COLUMN mart.retriever_recall.split IS 'Split of the requests; train and dev were learnt from and are not here.';
+COMMENT ON COLUMN mart.retriever_recall.retriever IS 'popularity, bm25, dense, dense_per_step, neighbours, app or hybrid.';
+COMMENT ON COLUMN mart.retriever_recall.k IS 'Number of suggestions.';
+COMMENT ON COLUMN mart.retriever_recall.requests IS 'Requests that need at least one entry.';
+COMMENT ON COLUMN mart.retriever_recall.recall IS 'Mean share of the needed entries among the first k.';
+COMMENT ON COLUMN mart.retriever_recall.recall_low IS 'Low end of its 95 % interval (bootstrap over requests).';
+COMMENT ON COLUMN mart.retriever_recall.recall_high IS 'High end of it.';
+COMMENT ON COLUMN mart.retriever_recall.full_cover IS 'Share of requests whose entries are all among the first k.';
+COMMENT ON COLUMN mart.retriever_recall.mrr IS 'Mean reciprocal rank of the first needed entry.';
+COMMENT ON COLUMN mart.retriever_recall.over_popularity IS 'Recall less that of popularity on the same requests.';
+COMMENT ON COLUMN mart.retriever_recall.over_popularity_low IS 'Low end of its 95 % interval (paired).';
+COMMENT ON COLUMN mart.retriever_recall.over_popularity_high IS 'High end of it.';
+COMMENT ON COLUMN mart.retriever_recall.encoder IS 'Name of the encoder.';
+COMMENT ON COLUMN mart.retriever_recall.run_id IS 'Dagster run that wrote the row.';
+COMMENT ON COLUMN mart.retriever_recall.code_version IS 'Code version of the asset that wrote the row.';
