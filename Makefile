@@ -11,7 +11,7 @@ run: $(STAMP)  ## the weekly refresh on the bundled fictional world
 
 test: $(STAMP)  ## all checks and tests, as CI runs them
 	$(MAKE) check
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(STAMP)  ## style, types, rooms, SQL
 	$(BIN)/ruff format --check .
@@ -31,7 +31,8 @@ bench: $(STAMP)  ## speed beside plain DuckDB; the review queue beside single si
 
 clean:  ## remove the environment and all run outputs of the default home
 	rm -rf $(VENV) data/warehouse.duckdb* data/archive.sqlite* data/published data/dagster \
-		data/demo data/upstream data/corpus.jsonl
+		data/demo data/upstream data/corpus.jsonl data/vectors.sqlite data/indexes data/training \
+		data/encoder data/calls.sqlite*
 
 $(STAMP): setup.cfg constraints.txt local-model.txt
 	python3 -m venv $(VENV)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Literal
 
 import duckdb
 import pydantic
@@ -463,8 +463,10 @@ def import_requests(
 
 @app.command()
 def train_encoder(
-    recipe: Annotated[str, typer.Option(help="paper (for a GPU) or cpu")] = "cpu",
-    negatives: Annotated[str, typer.Option(help="random, bm25, ance or all")] = "",
+    recipe: Annotated[Literal["paper", "cpu"], typer.Option(help="paper: for a GPU")] = "cpu",
+    negatives: Annotated[
+        Literal["random", "bm25", "ance", "all"] | None, typer.Option(help="default: the recipe's")
+    ] = None,
     minutes: Annotated[float, typer.Option(min=0, help="begin no further epoch after that")] = 0,
     base: Annotated[str, typer.Option(help="encoder to begin with")] = "packaged-minilm",
 ) -> None:
@@ -472,7 +474,7 @@ def train_encoder(
     settings, platform = _platform()
     with _progress("Training the encoder") as report:
         step = platform.train_encoder(
-            report, recipe=recipe, negatives=negatives, minutes=minutes, base=base
+            report, recipe=recipe, negatives=negatives or "", minutes=minutes, base=base
         )
     _print_steps([step])
     place = plain(str(settings.encoder_folder))

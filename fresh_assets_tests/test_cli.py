@@ -175,13 +175,13 @@ def test_doctor_says_what_is_missing(tmp_path: Path, refreshed: Platform) -> Non
 
 @pytest.mark.slow
 def test_demo_then_refresh_twice(tmp_path: Path) -> None:
-    output_of(tmp_path, "demo", "--questions", "40")
+    output_of(tmp_path, "demo", "--questions", "40", "--requests", "0.05")
     told = output_of(tmp_path, "refresh")
     assert "RELAXED accuracy in week 2026-02-09" in told
     assert "demo/all-knowing" in told
     published = told.split("Published: ")[1].splitlines()[0]
     assert Path(published).exists()
-    output_of(tmp_path, "demo", "--questions", "40")
+    output_of(tmp_path, "demo", "--questions", "40", "--requests", "0.05")
     assert "Everything is up to date." in output_of(tmp_path, "refresh")
     told = error_of(
         tmp_path,

@@ -45,7 +45,11 @@ def test_every_table_is_filled_and_published(refreshed: Platform) -> None:
         "freshqa.findings",
         "mart.corrected_accuracy",
         "mart.judge_agreement",
+        "mart.retriever_recall",
+        "retriever.encoder",
+        "retriever.pairs",
         "search.drift",
+        "workflow.requests",
     }
     assert len(versions) == 6
     assert weeks == [DEMO_WEEK]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from fresh_assets.benchmark.version_file import ANSWERS, COLUMNS
 from fresh_assets.demo.questions import PACES, Question, Truth, make_questions
-from fresh_assets.demo.world import Fact, World, changes, make_world
 from fresh_assets.demo.workflows import catalog_files, catalogs, request_file
+from fresh_assets.demo.world import Fact, World, changes, make_world
 from fresh_assets.search.corpus import Document, write_corpus
 
 FIRST_VERSION = date(2026, 1, 5)

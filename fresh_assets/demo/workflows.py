@@ -11,7 +11,6 @@ from fresh_assets.demo.deployments import (
     DEPLOYMENTS,
     LOGIC,
     TRIGGERS,
-    Action,
     Deployment,
     Noun,
 )
@@ -101,7 +100,7 @@ def _request(deployment: Deployment, rng: random.Random) -> tuple[str, dict[str,
     body = _SHAPES[rng.choice(SHAPES)](draft, noun)
     if trigger is None:
         request = body
-    elif rng.random() < 0.3:  # noqa: PLR2004
+    elif rng.random() < 0.3:
         request = f"{body}, {opening}"
     else:
         request = f"{opening}, {body}"
@@ -131,7 +130,7 @@ def _branch(draft: Draft, noun: Noun) -> str:
     block = draft.add("IF", "flowlogic", f"if {condition}", None)
     then = draft.step(noun, block)
     said = f"{first} and if {condition}, {then}"
-    if draft.rng.random() < 0.5:  # noqa: PLR2004
+    if draft.rng.random() < 0.5:
         other = draft.add("ELSE", "flowlogic", "otherwise", None)
         said += f", otherwise {draft.step(noun, other)}"
     return said

@@ -93,7 +93,8 @@ def encoder(
         frame.with_columns(
             is_best=pl.col("epoch") == best.number, base=pl.lit(base.name),
             base_hash=pl.lit(base.hash), encoder_hash=pl.lit(made.hash),
-            data_hash=pl.lit(data_hash), pairs=pl.lit(number), recipe=pl.lit(json.dumps(asdict(recipe))),
+            data_hash=pl.lit(data_hash), pairs=pl.lit(number),
+            recipe=pl.lit(json.dumps(asdict(recipe))),
         ),
         metadata={
             "curves": dg.MetadataValue.md(f"![curves](data:image/png;base64,{curves_png(epochs)})"),

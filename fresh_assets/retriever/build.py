@@ -99,7 +99,7 @@ def _whole_apps(corpus: Corpus, what: str) -> list[Request]:
     for name, app in zip(corpus.names, corpus.apps, strict=True):
         entries.setdefault(app, []).append(name)
     several = {app: tuple(names) for app, names in entries.items() if FEWEST <= len(names) <= MOST}
-    return [Request(app, "train", app, **{what: names}) for app, names in several.items()]
+    return [Request(app, "train", app).only(what, names) for app, names in several.items()]
 
 
 def all_retrievers(

@@ -5,6 +5,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import polars as pl
+
 from fresh_assets.catalog.encoder import Encoder
 from fresh_assets.retriever.training import Epoch, Recipe
 
@@ -22,7 +24,7 @@ def curves_png(epochs: Sequence[Epoch]) -> str:
         for what, value in (("loss", epoch.loss), ("recall on dev", epoch.dev_recall))
     ]
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(pl.DataFrame(rows))
         .mark_line(point=True)
         .encode(
             alt.X("epoch:O", title="epoch"),

@@ -18,7 +18,7 @@ CONTRACTS = {
     "mart.retriever_recall": Contract(
         {
             **_KEY,
-            "means lie in their interval": "recall BETWEEN recall_low - 1e-9 AND recall_high + 1e-9",
+            "intervals hold the mean": "recall BETWEEN recall_low - 1e-9 AND recall_high + 1e-9",
         }
     ),
 }

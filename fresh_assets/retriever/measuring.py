@@ -74,10 +74,7 @@ def past_of(
 def only_known(requests: Sequence[Request], names: Sequence[str], what: str) -> list[Request]:
     """The requests without the names that are not among `names`."""
     known = set(names)
-    return [
-        replace(request, **{what: tuple(name for name in request.names(what) if name in known)})
-        for request in requests
-    ]
+    return [r.only(what, (name for name in r.names(what) if name in known)) for r in requests]
 
 
 def recall_rows(con: duckdb.DuckDBPyConnection, catalog: str, encode: Encode) -> pl.DataFrame:
@@ -88,8 +85,8 @@ def recall_rows(con: duckdb.DuckDBPyConnection, catalog: str, encode: Encode) ->
         if asked and len(suggestable(con, catalog, what, common=common)):
             corpus, retrievers = retrievers_of(con, catalog, what, encode, common=common)
             wanted = _wanted(con, catalog, asked, what, common=common)
-            for row in _rows(corpus, retrievers, wanted, what):
-                rows.append({"what": what, "with_common": common, **row})
+            found = _rows(corpus, retrievers, wanted, what)
+            rows += [{"what": what, "with_common": common, **row} for row in found]
     return pl.DataFrame(rows, schema=ROWS_SCHEMA)
 
 
@@ -101,14 +98,13 @@ def _wanted(
     *,
     common: bool,
 ) -> list[Request]:
-    """Without the common steps those are no gold; a name that no catalog has stays, as not found."""
+    """Common steps that are left out are no gold; a name in no catalog stays, as not found."""
     if what == TABLES or common:
         return [request for request in asked if request.names(what)]
     left_out = con.execute(
         "SELECT name FROM catalog.steps WHERE catalog = ? AND is_common", [catalog]
-    )
-    names = {name for (name,) in left_out.fetchall()}
-    kept = [replace(r, steps=tuple(s for s in r.steps if s not in names)) for r in asked]
+    ).fetchall()
+    kept = [r.only(STEPS, (s for s in r.steps if (s,) not in left_out)) for r in asked]
     return [request for request in kept if request.steps]
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
@@ -35,6 +35,11 @@ class Request:
     def names(self, what: str) -> tuple[str, ...]:
         """Its steps or its tables."""
         return self.steps if what == STEPS else self.tables
+
+    def only(self, what: str, names: Iterable[str]) -> "Request":
+        """The request with `names` for its steps or tables."""
+        kept = tuple(names)
+        return replace(self, steps=kept) if what == STEPS else replace(self, tables=kept)
 
 
 def read_requests(content: bytes, file_name: str) -> list[Request]:
@@ -80,7 +85,8 @@ def stored_requests(con: duckdb.DuckDBPyConnection, catalog: str) -> list[Reques
 def learnt_catalogs(con: duckdb.DuckDBPyConnection) -> list[str]:
     """Of every deployment the newest catalog that has requests to learn from."""
     rows = con.execute(
-        f"SELECT max(catalog) FROM {TABLE} WHERE split IN {FITTED} GROUP BY catalog[:-12] ORDER BY 1"
+        f"SELECT max(catalog) FROM {TABLE} WHERE split IN {FITTED} "
+        "GROUP BY catalog[:-12] ORDER BY 1"
     ).fetchall()
     return [key for (key,) in rows]
 

@@ -101,7 +101,7 @@ def train(
     recipe: Recipe,
     folder: Path,
 ) -> list[Epoch]:
-    """Train on from `encoder`, whose weights change; the best epoch by dev recall is left in `folder`/best.
+    """Train on from `encoder`, whose weights change; `folder`/best holds the best by dev recall.
 
     `corpora`: steps and tables that may be suggested. Goes on after the epochs that `folder` holds.
     """

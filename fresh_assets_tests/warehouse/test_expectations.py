@@ -31,6 +31,10 @@ SAMPLES = {
     "freshqa.findings": f"({WEEK}, 1, 0, 3, 'note', 'outer space', 'repaired', ' a')",
     "mart.corrected_accuracy": f"({WEEK}, 's', 'j', 'strict', 9, .5, 5, .9, .9, .5, .4, .6, 'r', '1')",
     "mart.judge_agreement": f"({WEEK}, 'a', 'b', 'strict', 'overall', 4, 1, 1, 1, 1, .5, 0, -1, 1, 0, 'r', '1')",
+    "mart.retriever_recall": "('it-2026-01-05', 'steps', FALSE, 'test', 'bm25', 15, 4, .5, .4, .6, .5, .5, 0, 0, 0, 'e', 'r', '1')",
+    "retriever.encoder": "(1, .5, .5, 9, TRUE, 'b', 'h', 'h', 'h', 4, '{}', 'r', '1')",
+    "retriever.pairs": "('it-2026-01-05', 'i', 'steps', 1, 'do it', 's', 'S', 'r', '1')",
+    "workflow.requests": f"('it-2026-01-05', 'i', 'test', 'do it', ['s'], [], NULL, 'f', '{HASH}')",
     "search.drift": f"({WEEK}, 'e', 'q', {WEEK} - 7, .5, 2, 1, 1, 0, [], FALSE, NULL, NULL, 'r', '1')",
 }  # fmt: skip
 """Rows of tables that a refreshed demo world leaves empty."""
@@ -50,6 +54,8 @@ OUT_OF_DOMAIN = {
     "mart.comparisons": ("slice", "'nowhere'"), "mart.corrected_accuracy": ("accuracy", "1.5"),
     "mart.judge_agreement": ("alpha", "7"), "mart.stale_answers": ("place", "0"),
     "mart.staleness_model": ("coefficient", "'nan'::DOUBLE"), "search.drift": ("drift", "2"),
+    "mart.retriever_recall": ("recall", "0.7"), "retriever.encoder": ("loss", "-1"),
+    "retriever.pairs": ("entry", "''"), "workflow.requests": ("workflow", "'{'"),
     "search.evidence": ("url", "'javascript:1'"), "search.results": ("payload_hash", NOT_A_HASH),
 }  # fmt: skip
 FUTURE = {
@@ -98,8 +104,10 @@ def home(tmp_path_factory: pytest.TempPathFactory, refreshed: Platform) -> Path:
         con.execute("UPDATE eval.systems SET knowledge_cutoff = '2025-09-01'")
         for name, row in SAMPLES.items():
             con.execute(f"INSERT INTO {name} VALUES {row}")
-            slice_ = "" if name == "freshqa.decisions" else str(DEMO_WEEK)
-            slice_ = row[2 : row.index("',")] if name.startswith("catalog.") else slice_
+            whole = ("freshqa.decisions", "retriever.encoder", "retriever.pairs")
+            slice_ = "" if name in whole else str(DEMO_WEEK)
+            of_catalog = "catalog" in declared().tables[name].primary_key and name not in whole
+            slice_ = row[2 : row.index("',")] if of_catalog else slice_
             con.execute(
                 "INSERT OR REPLACE INTO meta.slices VALUES (?, ?, 1, 'h', NULL, NULL, NULL, now()::TIMESTAMP)",
                 [name, slice_],

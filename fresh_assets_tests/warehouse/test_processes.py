@@ -19,7 +19,7 @@ from fresh_assets.warehouse.slices import write_slice
 
 TABLE = "eval.recorded_answers"
 ROWS = 2000
-KILLS = 200
+KILLS = 100
 
 context = multiprocessing.get_context("forkserver")
 context.set_forkserver_preload(["fresh_assets_tests.warehouse.test_processes"])
