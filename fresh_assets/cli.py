@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import duckdb
 import pydantic
