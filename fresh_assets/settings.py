@@ -67,7 +67,11 @@ class Settings(BaseSettings):
     ] = None
 
     encoder: Annotated[
-        str, Field(description="encoder of steps and tables: packaged-minilm, a folder, a hub name")
+        str,
+        Field(
+            description="encoder of steps and tables: packaged-minilm, packaged-mpnet, a folder, "
+            "a hub name"
+        ),
     ] = "packaged-minilm"
     exact_up_to: Annotated[
         int, Field(ge=1, description="entries above which an index is a graph, not exact")

