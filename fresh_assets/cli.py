@@ -87,7 +87,7 @@ def demo(
         float, typer.Option(min=0, max=1, help="share of the 600 requests for workflows")
     ] = 1,
 ) -> None:
-    """Make the bundled fictional world and import it: versions, documents, reference answers."""
+    """Make the bundled fictional world and import it: versions, documents, answers, catalogs."""
     from fresh_assets.benchmark.imports import Source, refuse_other_origin
     from fresh_assets.demo.files import REFERENCES, make_demo, write_demo, write_deployments
 
@@ -451,11 +451,15 @@ def import_catalog(
 def import_requests(
     catalog: Annotated[str, typer.Argument(help="the catalog the workflows were made for")],
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)],
+    common: Annotated[
+        int | None,
+        typer.Option(min=0, help="take the N most frequent steps of train for the common ones"),
+    ] = None,
 ) -> None:
     """Import requests with gold workflows (JSON lines), and measure every retriever on them."""
     _, platform = _platform()
     with _progress(f"Importing requests of {catalog}") as report:
-        number = platform.import_requests(catalog, file.read_bytes(), file.name)
+        number = platform.import_requests(catalog, file.read_bytes(), file.name, common)
         done = platform.refresh_catalogs(report)
     out.print(f"{number} requests of {plain(catalog)}", highlight=False)
     _print_steps(done)

@@ -42,7 +42,7 @@ from fresh_assets.judging.rating import judge_hash
 from fresh_assets.partitions import catalogs, check_week, monday, systems, this_week, versions
 from fresh_assets.retriever.requests import TABLE as REQUESTS_TABLE
 from fresh_assets.retriever.requests import as_frame as requests_frame
-from fresh_assets.retriever.requests import read_requests
+from fresh_assets.retriever.requests import most_frequent_steps, read_requests
 from fresh_assets.search.snapshot import (
     complete_searches,
     engines_to_search,
@@ -305,8 +305,13 @@ class Platform:
             self._report(["catalog", what], key, {"entries": len(rows)})
         return {what: len(rows) for what, rows in read.items()}
 
-    def import_requests(self, key: str, content: bytes, file_name: str) -> int:
-        """Record requests with gold workflows in place of those of the catalog; how many."""
+    def import_requests(
+        self, key: str, content: bytes, file_name: str, common: int | None = None
+    ) -> int:
+        """Record requests with gold workflows in place of those of the catalog; how many.
+
+        `common`: from now on the catalog's common steps are that many, the most frequent in train.
+        """
         read = read_requests(content, file_name)
         with self.warehouse.reader() as con:
             known = con.sql("SELECT catalog FROM catalog.catalogs ORDER BY 1").fetchall()
@@ -318,8 +323,17 @@ class Platform:
             file_name=pl.lit(file_name), byte_hash=pl.lit(sha256(content))
         )
         write_slice(self.warehouse, REQUESTS_TABLE, {"catalog": key}, rows)
+        if common is not None:
+            self._mark_common(key, most_frequent_steps(read, common))
         self._report(["workflow", "requests"], key, {"requests": len(read)})
         return len(read)
+
+    def _mark_common(self, key: str, names: list[str]) -> None:
+        with self.warehouse.reader() as con:
+            steps = con.execute("SELECT * FROM catalog.steps WHERE catalog = ?", [key]).pl()
+        marked = steps.with_columns(is_common=pl.col("name").is_in(names))
+        write_slice(self.warehouse, "catalog.steps", {"catalog": key}, marked)
+        self._report(["catalog", "steps"], key, {"common": ", ".join(names)})
 
     def train_encoder(self, report: Callable[[str], None], **options: Any) -> Step:
         """Fine-tune the encoder on the pairs; `options`: fields of retriever.assets.Training."""

@@ -1,6 +1,7 @@
 """Requests with their gold workflow, read from JSON lines; those that may be learnt from."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -89,6 +90,13 @@ def learnt_catalogs(con: duckdb.DuckDBPyConnection) -> list[str]:
         "GROUP BY catalog[:-12] ORDER BY 1"
     ).fetchall()
     return [key for (key,) in rows]
+
+
+def most_frequent_steps(requests: Iterable[Request], number: int) -> list[str]:
+    """The steps that most train requests need, those of equal count by name; arXiv 2404.08189
+    leaves such common steps out of the suggestions."""
+    counts = Counter(name for request in fitted(requests) for name in request.steps)
+    return sorted(counts, key=lambda name: (-counts[name], name))[:number]
 
 
 def fitted(requests: Iterable[Request], split: str = "train") -> list[Request]:

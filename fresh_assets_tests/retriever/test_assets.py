@@ -108,6 +108,25 @@ def test_a_second_refresh_measures_nothing_again_but_after_other_requests(home: 
     assert again == first - 5
 
 
+def test_the_most_frequent_steps_of_train_can_be_taken_for_the_common_ones(tmp_path: Path) -> None:
+    lines = [
+        {"id": f"{split}{i}", "split": split, "query": f"{split} {i}", "steps": names}
+        for split, several in {
+            "train": (["mail", "log"], ["log"], ["mail", "wait"], ["log", "wait"]),
+            "test": (["wait"], ["wait", "mail"]),
+        }.items()
+        for i, names in enumerate(several)
+    ]  # fmt: skip
+    (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    steps = tmp_path / "s.csv"
+    steps.write_text("name,common\nlog,\nmail,\nwait,yes\n")
+    output_of(tmp_path, "import-catalog", IT, "--steps", str(steps))
+    output_of(tmp_path, "import-requests", IT, str(tmp_path / "r.jsonl"), "--common", "1")
+    found = rows(tmp_path, "SELECT name FROM catalog.steps WHERE is_common")
+    assert found["name"].to_list() == ["log"]
+    assert rows(tmp_path, "SELECT entries FROM catalog.indexes")["entries"].to_list() == [2]
+
+
 @pytest.mark.slow
 def test_a_trained_encoder_has_its_card_and_can_be_used(home: Path) -> None:
     told = output_of(home, "train-encoder", "--minutes", "0.01", "--negatives", "all")
