@@ -11,7 +11,7 @@ run: $(STAMP)  ## the weekly refresh on the bundled fictional world
 
 test: $(STAMP)  ## all checks and tests, as CI runs them
 	$(MAKE) check
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(STAMP)  ## style, types, rooms, SQL
 	$(BIN)/ruff format --check .

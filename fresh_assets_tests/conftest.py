@@ -22,6 +22,11 @@ DEMO_WEEK = date(2026, 2, 9)
 SEARCH_ANSWER = '[systems.search-answer]\nmethod = "search_answer"\n'
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest file first, so that no worker waits for it at the end."""
+    items.sort(key=lambda item: "test_day.py" not in item.nodeid)
+
+
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
     return Warehouse(tmp_path / "warehouse.duckdb", lock_timeout=30)
