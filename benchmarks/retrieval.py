@@ -17,18 +17,18 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from fresh_assets.catalog.encoder import PACKAGED, Encoder, VectorCache
+from fresh_assets.catalog.encoder import Encoder, VectorCache
 from fresh_assets.catalog.entries import read_entries
+from fresh_assets.catalog.packaged import MINILM
 from fresh_assets.retriever.build import (
     DEFAULT,
     Corpus,
+    all_retrievers,
     corpus_of,
     learn_fusion,
-    single_retrievers,
 )
 from fresh_assets.retriever.recall import AT, difference, measure
-from fresh_assets.retriever.requests import FITTED, STEPS, TABLES, Request, fitted, read_requests
-from fresh_assets.retriever.retrievers import Hybrid
+from fresh_assets.retriever.requests import FITTED, STEPS, TABLES, Request, read_requests
 
 SINGLES = ("popularity", "bm25", "neighbours", "dense")
 SETS = {
@@ -77,7 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--encoder", default=PACKAGED)
+    parser.add_argument("--encoder", default=MINILM)
     options = parser.parse_args()
     encoder = Encoder(options.encoder)
     table = Table(title=f"Recall@15 of steps, @10 of tables; encoder {options.encoder}")
@@ -103,13 +103,11 @@ def main() -> None:
             started = time.perf_counter()
             splits = sorted({r.split for r in task.requests} - set(FITTED)) or ["dev"]
             taught = [r for r in task.requests if splits != ["dev"] or r.split != "dev"]
-            found = single_retrievers(task.corpus, fitted(taught), task.what, encode)
             fusion = learn_fusion(task.corpus, taught, task.what, encode)
             if fusion:
                 learnt[task.what] = (task.of, fusion)
             taught_by, fusion = learnt.get(task.what, ("", None))
-            if fusion:
-                found = {**found, DEFAULT: Hybrid(found, fusion)}
+            found = all_retrievers(task.corpus, taught, task.what, encode, fusion)
             for split in splits:
                 asked = [r for r in task.requests if r.split == split and r.names(task.what)]
                 if not asked:

@@ -338,10 +338,8 @@ class Platform:
     def train_encoder(self, report: Callable[[str], None], **options: Any) -> Step:
         """Fine-tune the encoder on the pairs; `options`: fields of retriever.assets.Training."""
         with self.warehouse.reader() as con:
-            (number,) = con.sql("SELECT count(*) FROM retriever.pairs WHERE place > 0").fetchall()[
-                0
-            ]
-        if not number:
+            has_pairs = con.sql("SELECT 1 FROM retriever.pairs WHERE place > 0 LIMIT 1").fetchall()
+        if not has_pairs:
             raise UserError("there are no training pairs: `fresh-assets import-requests`, refresh")
         config = {"ops": {"retriever__encoder": {"config": options}}}
         return self._run(["retriever/encoder"], None, report, config)

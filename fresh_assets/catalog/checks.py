@@ -12,19 +12,23 @@ from fresh_assets.settings import Settings
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.expectations import SHA256, Contract
 
-_KEY = {"catalogs have a date": r"regexp_full_match(catalog, '.+-\d{4}-\d\d-\d\d')"}
-_FILE = {"files have a hash": SHA256.format("byte_hash")}
+CATALOG_KEY = {"catalogs have a date": r"regexp_full_match(catalog, '.+-\d{4}-\d\d-\d\d')"}
+_ENTRIES = {
+    **CATALOG_KEY,
+    "files have a hash": SHA256.format("byte_hash"),
+    "names have no outer space": "name = trim(name)",
+}
 MOST_NAMED = 10
 
 CONTRACTS = {
-    "catalog.steps": Contract({**_KEY, **_FILE, "names have no outer space": "name = trim(name)"}),
-    "catalog.tables": Contract({**_KEY, **_FILE, "names have no outer space": "name = trim(name)"}),
+    "catalog.steps": Contract(_ENTRIES),
+    "catalog.tables": Contract(_ENTRIES),
     "catalog.changes": Contract(
-        {**_KEY, "the same deployment": "previous_catalog[:-12] = catalog[:-12]"}
+        {**CATALOG_KEY, "the same deployment": "previous_catalog[:-12] = catalog[:-12]"}
     ),
     "catalog.indexes": Contract(
         {
-            **_KEY,
+            **CATALOG_KEY,
             "files have a hash": SHA256.format("file_hash"),
             "exact is exact": "kind <> 'exact' OR recall = 1",
         }

@@ -21,8 +21,6 @@ from fresh_assets.catalog.packaged import MINILM, MPNET, packaged_folder
 from fresh_assets.errors import UserError
 
 Vectors = NDArray[np.float32]
-PACKAGED = MINILM
-"""The default."""
 BATCH = 128
 MANY = 2000
 """Texts from which a terminal shows how far it is."""
@@ -37,7 +35,7 @@ class Encoder:
     Nothing is loaded before the first text. `hash` names the weights, not the place.
     """
 
-    def __init__(self, name: str = PACKAGED) -> None:
+    def __init__(self, name: str = MINILM) -> None:
         self.name = name
 
     @cached_property

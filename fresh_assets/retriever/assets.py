@@ -7,19 +7,20 @@ from typing import Literal
 import dagster as dg
 import polars as pl
 
-from fresh_assets.catalog.encoder import PACKAGED, Encoder, VectorCache
+from fresh_assets.catalog.assets import WHAT
+from fresh_assets.catalog.encoder import Encoder, VectorCache
+from fresh_assets.catalog.packaged import MINILM
 from fresh_assets.partitions import catalogs
 from fresh_assets.retriever.cards import curves_png, model_card, publish_encoder
 from fresh_assets.retriever.measuring import past_of, recall_rows
 from fresh_assets.retriever.pairs import read_pairs
 from fresh_assets.retriever.recall import AT
 from fresh_assets.retriever.requests import STEPS, TABLES
-from fresh_assets.retriever.training import RECIPES, Recipe, train
+from fresh_assets.retriever.training import RECIPES, Recipe, best_epoch, train
 from fresh_assets.settings import Settings
 from fresh_assets.warehouse.connections import Warehouse
 from fresh_assets.warehouse.io_manager import ALLOW_EMPTY, partition_key
 
-CATALOG_TABLES = ("steps", "tables")
 EVERY = dg.AllPartitionMapping()
 
 requests = dg.AssetSpec(
@@ -31,7 +32,7 @@ requests = dg.AssetSpec(
 
 @dg.asset(
     key_prefix="retriever",
-    deps=[requests, *(dg.AssetDep(["catalog", name]) for name in CATALOG_TABLES)],
+    deps=[requests, *(dg.AssetDep(["catalog", name]) for name in WHAT)],
     code_version="1",
     kinds={"python", "duckdb"},
     metadata={ALLOW_EMPTY: True},
@@ -51,7 +52,7 @@ class Training(dg.Config):
     recipe: Literal["paper", "cpu"] = "cpu"
     negatives: Literal["", "random", "bm25", "ance", "all"] = ""
     minutes: float = 0
-    base: str = PACKAGED
+    base: str = MINILM
 
     def read(self) -> Recipe:
         """The recipe with what departs from it."""
@@ -85,7 +86,7 @@ def encoder(
     corpora = {what: p.corpus for what, p in past.items() if len(p.corpus.names)}
     folder = settings.training / f"{base.hash}-{data_hash[:12]}-{recipe.hash}"
     epochs = train(base, learnt, corpora, recipe, folder)
-    best = max(epochs, key=lambda epoch: epoch.dev_recall)
+    best = best_epoch(epochs)
     frame = pl.DataFrame([asdict(epoch) for epoch in epochs]).rename({"number": "epoch"})
     card = model_card(base, recipe, epochs, number, data_hash)
     made = publish_encoder(folder / "best", settings.encoder_folder, card)
@@ -108,7 +109,7 @@ def encoder(
     key_prefix="mart",
     deps=[
         dg.AssetDep(requests, partition_mapping=EVERY),
-        *(dg.AssetDep(["catalog", name], partition_mapping=EVERY) for name in CATALOG_TABLES),
+        *(dg.AssetDep(["catalog", name], partition_mapping=EVERY) for name in WHAT),
     ],
     partitions_def=catalogs,
     code_version="1",

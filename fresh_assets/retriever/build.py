@@ -103,9 +103,12 @@ def _whole_apps(corpus: Corpus, what: str) -> list[Request]:
 
 
 def all_retrievers(
-    corpus: Corpus, requests: Sequence[Request], what: str, encode: Encode
+    corpus: Corpus,
+    requests: Sequence[Request],
+    what: str,
+    encode: Encode,
+    fusion: Fusion | None,
 ) -> Mapping[str, Retriever]:
-    """Every retriever; the fusion is there where there is a past to learn it from."""
+    """Every retriever; `fusion` may be learnt on another corpus, without one there is no hybrid."""
     singles = single_retrievers(corpus, fitted(requests), what, encode)
-    fusion = learn_fusion(corpus, requests, what, encode)
     return {**singles, DEFAULT: Hybrid(singles, fusion)} if fusion else singles

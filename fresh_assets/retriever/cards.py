@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from fresh_assets.catalog.encoder import Encoder
-from fresh_assets.retriever.training import Epoch, Recipe
+from fresh_assets.retriever.training import Epoch, Recipe, best_epoch
 
 CARD = "README.md"
 
@@ -41,7 +41,7 @@ def model_card(
     base: Encoder, recipe: Recipe, epochs: Sequence[Epoch], pairs: int, data_hash: str
 ) -> str:
     """What it was made from and how good it was on dev, in Markdown."""
-    best = max(epochs, key=lambda epoch: epoch.dev_recall)
+    best = best_epoch(epochs)
     lines = [
         "# Encoder of requests, steps and tables",
         "",

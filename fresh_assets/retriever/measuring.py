@@ -1,6 +1,6 @@
 """Recall of every retriever on the requests of a catalog, as rows of mart.retriever_recall."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,18 +8,17 @@ import duckdb
 import polars as pl
 
 from fresh_assets.catalog.indexing import suggestable
-from fresh_assets.retriever.build import DEFAULT, Corpus, corpus_of, learn_fusion, single_retrievers
+from fresh_assets.retriever.build import Corpus, all_retrievers, corpus_of, learn_fusion
 from fresh_assets.retriever.recall import CURVE, Measured, difference, interval, measure
 from fresh_assets.retriever.requests import (
     FITTED,
     STEPS,
     TABLES,
     Request,
-    fitted,
     learnt_catalogs,
     stored_requests,
 )
-from fresh_assets.retriever.retrievers import Encode, Hybrid, Retriever
+from fresh_assets.retriever.retrievers import Encode, Retriever
 
 ROWS_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "what": pl.String, "with_common": pl.Boolean, "split": pl.String, "retriever": pl.String,
@@ -42,7 +41,7 @@ class Past:
 
 def retrievers_of(
     con: duckdb.DuckDBPyConnection, catalog: str, what: str, encode: Encode, *, common: bool = False
-) -> tuple[Corpus, dict[str, Retriever]]:
+) -> tuple[Corpus, Mapping[str, Retriever]]:
     """The entries of a catalog and every retriever over them.
 
     The past is that of all deployments; the fusion is learnt where that past was made and serves
@@ -51,9 +50,8 @@ def retrievers_of(
     entries = suggestable(con, catalog, what, common=common)
     corpus = corpus_of(entries, encode)
     past = past_of(con, what, encode, common=common)
-    singles = single_retrievers(corpus, fitted(past.requests), what, encode)
     fusion = learn_fusion(past.corpus, past.requests, what, encode)
-    return corpus, {**singles, DEFAULT: Hybrid(singles, fusion)} if fusion else singles
+    return corpus, all_retrievers(corpus, past.requests, what, encode, fusion)
 
 
 def past_of(
@@ -109,7 +107,7 @@ def _wanted(
 
 
 def _rows(
-    corpus: Corpus, retrievers: dict[str, Retriever], asked: Sequence[Request], what: str
+    corpus: Corpus, retrievers: Mapping[str, Retriever], asked: Sequence[Request], what: str
 ) -> Iterator[dict[str, Any]]:
     for split in sorted({request.split for request in asked}):
         of_split = [request for request in asked if request.split == split]

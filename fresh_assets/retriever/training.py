@@ -82,6 +82,11 @@ class Epoch:
     seconds: float
 
 
+def best_epoch(epochs: Sequence[Epoch]) -> Epoch:
+    """The first of those with the highest recall on dev."""
+    return max(epochs, key=lambda epoch: epoch.dev_recall)
+
+
 def positive_pairs(requests: Sequence[Request], corpora: Mapping[str, Corpus]) -> list[Pair]:
     """Every (request, entry) of the training split; a workflow of four steps gives four."""
     places = {w: {name: i for i, name in enumerate(c.names)} for w, c in corpora.items()}
@@ -258,7 +263,7 @@ def _save(model: Encoder, done: Sequence[Epoch], recipe: Recipe, folder: Path) -
     model.model.save(str(building))
     shutil.rmtree(place, ignore_errors=True)
     building.rename(place)
-    best = max(done, key=lambda epoch: epoch.dev_recall)
+    best = best_epoch(done)
     if best is done[-1]:
         fresh = folder / ".best"
         shutil.rmtree(fresh, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -60,7 +61,7 @@ def read_workflow(text: str) -> Reading:
 
 def _shaped(found: Any) -> Reading:
     try:
-        workflow = Workflow.model_validate(found, strict=False)
+        workflow = Workflow.model_validate(found)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
@@ -76,8 +77,7 @@ def _shaped(found: Any) -> Reading:
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
         raise DuplicateKeyError(f"the key {twice[:80]!r} is there twice")
     return made
 

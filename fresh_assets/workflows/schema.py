@@ -11,7 +11,6 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 TABLE_INPUT = "table"
-LOGIC = ("IF", "ELSE", "FOREACH", "TRY", "CATCH", "PARALLEL")
 FOLLOWS = {"ELSE": "IF", "CATCH": "TRY"}
 """Logic that must come right after other logic of the same block."""
 

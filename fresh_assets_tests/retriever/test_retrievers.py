@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fresh_assets.catalog.encoder import Vectors
 from fresh_assets.errors import BadInputError
-from fresh_assets.retriever.build import DEFAULT, Corpus, all_retrievers, corpus_of
+from fresh_assets.retriever.build import DEFAULT, Corpus, all_retrievers, corpus_of, learn_fusion
 from fresh_assets.retriever.clauses import clauses
 from fresh_assets.retriever.recall import difference, interval, measure
 from fresh_assets.retriever.requests import STEPS, Request, read_requests
@@ -127,7 +127,8 @@ def corpus() -> Corpus:
 def test_the_fusion_is_no_worse_than_its_parts_and_needs_a_past() -> None:
     requests = [*many("train", 80, 0), *many("dev", 20, 1)]
     asked = many("test", 40, 2)
-    found = all_retrievers(corpus(), requests, STEPS, encode)
+    fusion = learn_fusion(corpus(), requests, STEPS, encode)
+    found = all_retrievers(corpus(), requests, STEPS, encode, fusion)
     recalls = {
         name: measure(one.search([r.text for r in asked], 2), NAMES, asked, STEPS).recall(2).mean()
         for name, one in found.items()
@@ -135,7 +136,8 @@ def test_the_fusion_is_no_worse_than_its_parts_and_needs_a_past() -> None:
     assert recalls[DEFAULT] >= max(recalls[name] for name in ("popularity", "bm25", "neighbours"))
     assert recalls[DEFAULT] > 0.95
     assert recalls["popularity"] < 0.6
-    assert DEFAULT not in all_retrievers(corpus(), [], STEPS, encode)
+    fusion = learn_fusion(corpus(), [], STEPS, encode)
+    assert DEFAULT not in all_retrievers(corpus(), [], STEPS, encode, fusion)
 
 
 def test_recall_of_a_case_by_hand() -> None:

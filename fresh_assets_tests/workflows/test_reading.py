@@ -34,6 +34,7 @@ TEXT = json.dumps(GOOD)
         (TEXT.replace('"trigger"', '// the trigger\n"trigger"', 1), "no_json", "at character"),
         (TEXT.replace('"order": 1', '"order": 1, "order": 2'), "no_json", "'order' is there twice"),
         ('{"a":' * 10_000 + "1" + "}" * 10_000, "no_json", "nested too deeply"),
+        ("{" + "".join(f'"{i}":0,' for i in range(80_000)) + '"79999":1}', "no_json", "'79999' is there twice"),
         ("[" * 10_000, "no_json", "no {"),
         ("{" + '"components": [' * 10_000, "no_json", ""),
         ("x" * 5_000_000, "too_long", "5,000,000"),
