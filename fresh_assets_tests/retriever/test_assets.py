@@ -53,6 +53,13 @@ def test_every_retriever_is_measured_on_both_deployments(home: Path) -> None:
     assert recall["ood_hr", "steps", "neighbours"] == 0
 
 
+def test_worked_examples_run(home: Path) -> None:
+    examples = list((Path(__file__).parents[2] / "sql" / "examples").glob("retrievers_*.sql"))
+    assert examples
+    for example in examples:
+        assert len(rows(home, example.read_text()))
+
+
 def test_recall_grows_with_k_and_is_compared_with_popularity(home: Path) -> None:
     found = rows(
         home,
